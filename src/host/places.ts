@@ -1,0 +1,44 @@
+/**
+ * The folders Metier uses. `--home DIR` or `METIER_HOME` replaces the OS home everywhere, so every
+ * path below a home is made here and nowhere else.
+ */
+import { homedir } from "node:os";
+import { join, resolve, sep } from "node:path";
+
+export interface Places {
+  /** The user's home, or what replaces it. */
+  readonly home: string;
+  /** `<home>/.metier` */
+  readonly base: string;
+  readonly configFile: string;
+  readonly skills: string;
+  readonly store: string;
+  readonly grantsFile: string;
+  readonly cache: string;
+}
+
+export function metierPlaces(home: string = process.env["METIER_HOME"] || homedir()): Places {
+  const absolute = resolve(home);
+  const base = join(absolute, ".metier");
+  return {
+    home: absolute,
+    base,
+    configFile: join(base, "config.toml"),
+    skills: join(base, "skills"),
+    store: join(base, "store"),
+    grantsFile: join(base, "grants.json"),
+    cache: join(base, "cache"),
+  };
+}
+
+/** `~` and `~/x` become paths below `home`; anything else is resolved against `base`. */
+export function expandPath(path: string, home: string, base: string): string {
+  if (path === "~") return home;
+  if (path.startsWith("~/") || path.startsWith(`~${sep}`)) return join(home, path.slice(2));
+  return resolve(base, path);
+}
+
+/** Whether `path` is `directory` or lies below it, segment by segment; both absolute and normalised. */
+export function isInside(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}

@@ -1,0 +1,95 @@
+/**
+ * The nouns of the pipeline. Each stage's output type proves that its check was made:
+ * SkillCandidate (found) → ParsedSkill (read) → CheckedSkill (sound) → Skill (placed in a catalog).
+ */
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { Json, SkillManifest } from "./manifest.ts";
+import type { Scope } from "./scope.ts";
+
+/** `directory`: `<name>/SKILL.md`; `markdown`: `<name>.md`; `yaml`: `<name>.yaml` or `.yml`. */
+export type SkillForm = "directory" | "markdown" | "yaml";
+
+/** A place where a skill may be. Nothing of it has been read. */
+export interface SkillCandidate {
+  readonly form: SkillForm;
+  /** The skill file, absolute, as reached (links not resolved). */
+  readonly file: string;
+  /** The skill's folder; for the flat forms the folder the file stands in. */
+  readonly directory: string;
+  /** The directory name, or the file name without its ending. */
+  readonly defaultName: string;
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A skill file taken apart. Knows YAML, knows no rule. */
+export interface ParsedSkill {
+  readonly candidate: SkillCandidate;
+  /** `undefined` when there is no frontmatter, or none that could be read or repaired. */
+  readonly frontmatter?: Readonly<Record<string, Json>>;
+  /** Instructions: line ends as `\n`, without surrounding blank lines. `""` when there are none. */
+  readonly body: string;
+  /** 1-based line of the file on which the body begins. */
+  readonly bodyLine: number;
+  /** Where a top-level key stands; computed when asked, since most files need it never. */
+  position(key: string): Position | undefined;
+  /** What was repaired or could not be read. Severity here is that of the `standard` profile. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A skill file that may be loaded, or the reasons why not. */
+export interface CheckedSkill {
+  /** Present when the skill can be loaded under the profile, whatever the severity of the diagnostics. */
+  readonly manifest?: SkillManifest;
+  readonly diagnostics: readonly Diagnostic[];
+  /** No diagnostic of severity `error`. */
+  readonly valid: boolean;
+  /** Facts about the body that outlive it. */
+  readonly body: BodyFacts;
+}
+
+export interface BodyFacts {
+  readonly lines: number;
+  readonly characters: number;
+}
+
+export type Trust = "trusted" | "untrusted";
+
+export interface TrustDecision {
+  readonly level: Trust;
+  /** One sentence: why it is so. */
+  readonly reason: string;
+}
+
+export type SkillStatus = "enabled" | "disabled" | "unavailable" | "shadowed";
+
+export interface SkillPlace {
+  readonly scope: Scope;
+  readonly location: string;
+}
+
+/** A skill in a catalog: tier 1 only, the body is read on activation. */
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  readonly manifest: SkillManifest;
+  readonly form: SkillForm;
+  readonly scope: Scope;
+  /** The skill file, absolute; `""` for a skill given as an object. */
+  readonly location: string;
+  readonly directory: string;
+  /** The skills directory or custom path it was found under. */
+  readonly root: string;
+  readonly trust: TrustDecision;
+  readonly status: SkillStatus;
+  /** Why it is not `enabled`. */
+  readonly reason?: string;
+  /** The skills of the same name that this one hides. */
+  readonly shadows: readonly SkillPlace[];
+  readonly shadowedBy?: SkillPlace;
+  readonly body: BodyFacts;
+  readonly diagnostics: readonly Diagnostic[];
+}
