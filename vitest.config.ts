@@ -1,9 +1,11 @@
+/** All tests run in one go. Their environment is made clean first: no test sees the developer's own home or settings. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/fixtures/**", "node_modules/**"],
+    globalSetup: ["test/support/clean-environment.ts"],
     setupFiles: ["test/support/no-network.ts"],
     testTimeout: 60_000,
     pool: "threads",

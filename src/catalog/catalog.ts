@@ -7,15 +7,19 @@ import { SkillNotFoundError } from "../foundation/errors.ts";
 import { nearestNames } from "../foundation/nearest-names.ts";
 import { parseSkillAddress, type Scope } from "../skill/scope.ts";
 import type { Skill } from "../skill/skill.ts";
+import type { ScanOutcome } from "../sources/scan.ts";
+import type { RootKind } from "../trust/decide-trust.ts";
 
 /** A place that was searched, whether or not it exists. */
 export interface SearchedPlace {
   readonly scope: Scope;
   readonly path: string;
-  /** What became of it: how many skills, or why none. */
-  readonly outcome: "searched" | "missing" | "not-a-directory" | "unreadable" | "foreign-owner" | "given";
+  /** What became of it. */
+  readonly outcome: ScanOutcome;
+  /** What it means for trust. */
+  readonly kind: RootKind;
+  /** How many skills that can be loaded were found in it. */
   readonly skills: number;
-  readonly trust: string;
 }
 
 export interface SkillFilter {

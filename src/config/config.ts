@@ -1,4 +1,5 @@
 /** The normalised configuration: camelCase, defaults filled in, paths absolute. Made by `load-config.ts`. */
+import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Scope } from "../skill/scope.ts";
 
 export const PRESETS = ["ash", "agent-harness", "mamba", "weakincentives"] as const;
@@ -42,7 +43,10 @@ export interface SkillsConfig {
   readonly trustedPaths: readonly string[];
   readonly preset?: PresetName;
   readonly disabled: readonly string[];
+  /** Names and globs; empty = all. */
   readonly allow: readonly string[];
+  /** Further allow lists, from an ungranted project file and the policy: a skill must match each of them too. */
+  readonly allowWithin: readonly (readonly string[])[];
   readonly deny: readonly string[];
   /** Scopes, lowest precedence first. */
   readonly order: readonly Scope[];
@@ -56,7 +60,7 @@ export interface SkillsConfig {
   readonly namespaceTools: boolean;
   readonly defaultExecution: DefaultExecution;
   readonly scriptTimeoutMs: number;
-  /** Directories that replace the preset's or default ones. */
+  /** Directories that replace the preset's or default ones; relative ones are below each project folder. */
   readonly projectDirs?: readonly string[];
   readonly userDir?: string;
   readonly pluginsDir?: string;
@@ -80,6 +84,8 @@ export interface Config {
   readonly capabilities: { readonly providers: Readonly<Record<string, CapabilityProviderConfig>> };
   /** Tool name or pattern → answer. */
   readonly tools: Readonly<Record<string, ToolAnswer>>;
+  /** The policy's own answers: for every call the stricter of these and of `tools` holds, however specific. */
+  readonly policyTools: Readonly<Record<string, ToolAnswer>>;
   readonly sandbox: {
     readonly backend: "auto" | "bubblewrap" | "sandbox-runtime" | "just-bash" | "none";
     readonly network: readonly string[];
@@ -95,4 +101,30 @@ export interface Origin {
   /** The file, or the environment variable's name, or the flag. */
   readonly where?: string;
   readonly line?: number;
+}
+
+/** Where an effective value came from, and what it replaced. Secret values are already redacted here. */
+export interface ValueOrigin extends Origin {
+  readonly value: unknown;
+  /** It did not replace the layer below but was combined with it, to the stricter side. */
+  readonly tightens: boolean;
+  /** The layers below that set it too, the one it replaced last first. */
+  readonly overridden: readonly { readonly origin: Origin; readonly value: unknown }[];
+}
+
+export interface LayerReport {
+  readonly layer: Layer;
+  readonly where: string;
+  readonly status: "loaded" | "absent" | "broken" | "partly-ignored" | "ignored";
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** By dotted kebab-case path, in the order of `config-fields.ts`. */
+  readonly origins: ReadonlyMap<string, ValueOrigin>;
+  /** Lowest first. */
+  readonly layers: readonly LayerReport[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The project file that was read; `sha256` (hex) is what a grant binds to. */
+  readonly projectFile?: { readonly path: string; readonly sha256: string; readonly granted: boolean };
 }

@@ -17,7 +17,7 @@ export interface Places {
   readonly cache: string;
 }
 
-export function metierPlaces(home: string = process.env["METIER_HOME"] || homedir()): Places {
+export function metierPlaces(home: string = process.env.METIER_HOME || homedir()): Places {
   const absolute = resolve(home);
   const base = join(absolute, ".metier");
   return {

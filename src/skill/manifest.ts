@@ -17,7 +17,7 @@ export interface SkillRequirements {
 
 export interface SkillManifest {
   readonly name: string;
-  /** The name as written, when it had to be normalised. */
+  /** How people see the name: `display-name`, or the name as written when it had to be normalised. */
   readonly displayName?: string;
   readonly description: string;
   readonly license?: string;
@@ -57,7 +57,9 @@ export interface SkillManifest {
     readonly read: readonly string[];
     readonly write: readonly string[];
   };
+  /** Off until the user enables it: `opt-in: true` or `default-enabled: false`. */
   readonly optIn: boolean;
+  readonly defaultEnabled?: boolean;
 
   readonly paths: readonly string[];
   readonly shell?: string;
@@ -68,4 +70,6 @@ export interface SkillManifest {
     readonly verbs: readonly string[];
     readonly patterns: readonly string[];
   };
+  /** A field of Claude Code that is kept as it was written. */
+  readonly fallback?: Json;
 }

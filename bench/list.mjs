@@ -1,0 +1,193 @@
+/**
+ * `metier list` beside the other tools that list skills and beside the least it could cost, over 1,000 and 10,000
+ * generated skills. The goals stand in the table of goals; a goal is judged by the fastest run, which noise cannot lower.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT, say } from "../scripts/setup/repository.mjs";
+import { generateSkills } from "./generate-skills.mjs";
+import { measureInTurns, outputOf, peakMemory } from "./measure.mjs";
+import { installPeers } from "./peers.mjs";
+import { machineLine, table } from "./report.mjs";
+
+/** @typedef {import("./measure.mjs").Contestant} Contestant */
+/** @typedef {import("./measure.mjs").Surroundings} Surroundings */
+/** @typedef {import("./measure.mjs").Timing} Timing */
+/** @typedef {{ readonly text: string, readonly value: string, readonly met: boolean }} Goal */
+
+const SIZES = [
+  { count: 1000, most: 15, seconds: 60 },
+  { count: 10_000, most: 7, seconds: 120 },
+];
+const MOST_MEMORY_MB = 150;
+const METIER = join(ROOT, "bin", "metier.js");
+const PROGRAMS = join(import.meta.dirname, "programs");
+
+const EMPTY = "an empty Node program";
+const HELP = "`metier --help`";
+const BARE = "walk and read only";
+const COLD = "`metier list`, cold";
+const UNCHANGED = "`metier list`, unchanged";
+const PEER_NAMES = ["`openskills list`", "`skills list`", "`skills-ref to-prompt`"];
+
+/** @returns {string} the section for the document */
+export function benchList() {
+  const machine = machineLine();
+  const peers = installPeers();
+  const parts = SIZES.map((size) => {
+    const folder = mkdtempSync(join(tmpdir(), "metier-bench-list-"));
+    try {
+      return measureSize(folder, size, peers);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+  const goals = parts
+    .flatMap((part) => part.goals)
+    .map(({ text, value, met }) => [text, value, met ? "met" : "missed"]);
+  return [
+    "## Listing skills: `npm run bench -- list`",
+    machine,
+    ...parts.map((part) => part.text),
+    table(["goal (by the fastest run)", "measured", ""], goals),
+  ].join("\n\n");
+}
+
+/**
+ * @param {string} folder
+ * @param {{ count: number, most: number, seconds: number }} size
+ * @param {ReturnType<typeof installPeers>} peers
+ */
+function measureSize(folder, { count, most, seconds }, peers) {
+  say(`generating ${count} skills`);
+  const project = join(folder, "project");
+  const home = join(folder, "home");
+  mkdirSync(home);
+  const skills = join(project, ".claude", "skills");
+  const folders = generateSkills(skills, count);
+  spawnSync("git", ["init", "-q", project]);
+  sleep(2500); // files younger than two seconds are never taken from the index
+  const surroundings = { cwd: project, env: { PATH: process.env.PATH, HOME: home, NO_COLOR: "1" } };
+  const contestants = makeContestants(home, skills, folders, peers);
+  checkListings(contestants, surroundings, folders);
+  say(`measuring, at most ${most} rounds`);
+  const timings = measureInTurns(contestants, surroundings, { most, seconds });
+  const memory = contestants.map((contestant) => peakMemory(contestant, surroundings));
+  const goals = judge(count, timings, memory[contestants.findIndex(({ name }) => name === COLD)] ?? 0);
+  return { text: describe(count, timings, memory), goals };
+}
+
+/**
+ * @param {string} home
+ * @param {string} skills
+ * @param {readonly string[]} folders
+ * @param {ReturnType<typeof installPeers>} peers
+ * @returns {readonly Contestant[]}
+ */
+function makeContestants(home, skills, folders, peers) {
+  const node = process.execPath;
+  const [openskills = "", skillsList = "", skillsRef = ""] = PEER_NAMES;
+  return [
+    { name: EMPTY, command: [node, join(PROGRAMS, "empty.mjs")] },
+    { name: HELP, command: [node, METIER, "--help"] },
+    { name: BARE, command: [node, join(PROGRAMS, "bare-read.mjs"), skills] },
+    { name: COLD, command: [node, METIER, "list"], before: () => deleteIndex(home) },
+    { name: UNCHANGED, command: [node, METIER, "list"] },
+    { name: openskills, command: [node, peers.openskills, "list"] },
+    { name: skillsList, command: [node, peers.skills, "list"] },
+    { name: skillsRef, command: [node, peers["skills-ref"], "to-prompt", ...folders] },
+  ];
+}
+
+/** The index of skills, not the compiled code, which lies beside it. @param {string} home */
+function deleteIndex(home) {
+  const cache = join(home, ".metier", "cache");
+  for (const name of readdirSync(cache).filter((entry) => entry !== "compile")) {
+    rmSync(join(cache, name), { recursive: true, force: true });
+  }
+}
+
+/** Who does not list every skill is no contestant. @param {readonly Contestant[]} contestants @param {Surroundings} surroundings @param {readonly string[]} folders */
+function checkListings(contestants, surroundings, folders) {
+  const listing = [COLD, UNCHANGED, ...PEER_NAMES];
+  for (const contestant of contestants) {
+    const output = outputOf(contestant, surroundings);
+    if (!listing.includes(contestant.name)) continue;
+    const missing = folders.filter((path) => !output.includes(path.slice(path.lastIndexOf("/") + 1)));
+    if (missing.length > 0)
+      throw new Error(`${contestant.name} does not list ${missing.length} skills, e.g. ${missing[0]}`);
+  }
+}
+
+/** @param {number} count @param {readonly Timing[]} timings @param {readonly number[]} memory */
+function describe(count, timings, memory) {
+  const bare = fastest(timings, BARE);
+  const rows = timings.map(({ name, minimum, median }, index) => [
+    name,
+    minimum.toFixed(0),
+    median.toFixed(0),
+    (minimum / bare).toFixed(2),
+    (memory[index] ?? 0).toFixed(0),
+  ]);
+  const head = [
+    `${count.toLocaleString("en")} skills, ${timings[0]?.runs} runs`,
+    "min ms",
+    "median ms",
+    "to the bare read",
+    "peak MB",
+  ];
+  return table(head, rows);
+}
+
+/** @param {number} count @param {readonly Timing[]} timings @param {number} memory @returns {readonly Goal[]} */
+function judge(count, timings, memory) {
+  const number = count.toLocaleString("en");
+  const cold = fastest(timings, COLD);
+  const start = fastest(timings, HELP) / fastest(timings, EMPTY);
+  const toBare = cold / fastest(timings, BARE);
+  const unchanged = fastest(timings, UNCHANGED) / cold;
+  const peers = PEER_NAMES.map((name) => ({ name, ratio: fastest(timings, name) / cold }));
+  const goals = [
+    {
+      text: `${number}: ahead of every peer, cold`,
+      value: peers.map(({ name, ratio }) => `${name} takes ${ratio.toFixed(1)}×`).join(", "),
+      met: peers.every(({ ratio }) => ratio > 1),
+    },
+    {
+      text: `${number}: cold within 1.5× of the bare read`,
+      value: `${toBare.toFixed(2)}×`,
+      met: toBare <= 1.5,
+    },
+    {
+      text: `${number}: unchanged below half of cold`,
+      value: `${unchanged.toFixed(2)}×`,
+      met: unchanged < 0.5,
+    },
+    {
+      text: `${number}: \`--help\` within 1.5× of an empty program`,
+      value: `${start.toFixed(2)}×`,
+      met: start <= 1.5,
+    },
+  ];
+  if (count < 10_000) return goals;
+  return [
+    ...goals,
+    {
+      text: `${number}: peak memory below ${MOST_MEMORY_MB} MB`,
+      value: `${memory.toFixed(0)} MB`,
+      met: memory < MOST_MEMORY_MB,
+    },
+  ];
+}
+
+/** @param {readonly Timing[]} timings @param {string} name */
+function fastest(timings, name) {
+  return timings.find((timing) => timing.name === name)?.minimum ?? Number.NaN;
+}
+
+/** @param {number} milliseconds */
+function sleep(milliseconds) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -1,0 +1,97 @@
+/** Runs programs side by side: in turns, so that a busy moment of the machine hits all of them alike. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const REPORT_MEMORY = join(import.meta.dirname, "programs", "report-memory.cjs");
+
+/**
+ * @typedef {object} Contestant
+ * @property {string} name
+ * @property {readonly string[]} command program and arguments
+ * @property {() => void} [before] done before each run, outside the measured time
+ *
+ * @typedef {{ readonly name: string, readonly minimum: number, readonly median: number, readonly runs: number }} Timing
+ *     milliseconds of wall time
+ *
+ * @typedef {{ readonly cwd: string, readonly env: NodeJS.ProcessEnv }} Surroundings
+ */
+
+/**
+ * Everyone runs once a round; rounds end at `most`, or when `seconds` are over and there were three.
+ *
+ * @param {readonly Contestant[]} contestants
+ * @param {Surroundings} surroundings
+ * @param {{ most: number, seconds: number }} bounds
+ * @returns {readonly Timing[]}
+ */
+export function measureInTurns(contestants, surroundings, { most, seconds }) {
+  const times = contestants.map(() => /** @type {number[]} */ ([]));
+  const end = performance.now() + seconds * 1000;
+  for (let round = 0; round < most && (round < 3 || performance.now() < end); round++) {
+    for (const [index, contestant] of contestants.entries()) {
+      contestant.before?.();
+      const start = performance.now();
+      run(contestant, surroundings, "ignore");
+      times[index]?.push(performance.now() - start);
+    }
+  }
+  return contestants.map(({ name }, index) => summarise(name, times[index] ?? []));
+}
+
+/**
+ * @param {Contestant} contestant
+ * @param {Surroundings} surroundings
+ * @returns {string} what it prints
+ */
+export function outputOf(contestant, surroundings) {
+  contestant.before?.();
+  return run(contestant, surroundings, "pipe");
+}
+
+/**
+ * @param {Contestant} contestant
+ * @param {Surroundings} surroundings
+ * @returns {number} the most memory it held, in MB
+ */
+export function peakMemory(contestant, surroundings) {
+  const folder = mkdtempSync(join(tmpdir(), "metier-bench-memory-"));
+  const file = join(folder, "peak");
+  const env = { ...surroundings.env, NODE_OPTIONS: `--require "${REPORT_MEMORY}"`, BENCH_MEMORY_FILE: file };
+  try {
+    contestant.before?.();
+    run(contestant, { ...surroundings, env }, "ignore");
+    return Number(readFileSync(file, "utf8")) / 1024;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {Contestant} contestant @param {Surroundings} surroundings @param {"ignore" | "pipe"} output */
+function run({ name, command: [program = "", ...args] }, surroundings, output) {
+  const stdio = /** @type {const} */ (["ignore", output, "pipe"]);
+  const result = spawnSync(program, args, {
+    ...surroundings,
+    stdio: [...stdio],
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+    timeout: 120_000,
+  });
+  if (result.status !== 0) {
+    const reason = result.error?.message ?? result.stderr;
+    throw new Error(`${name} failed (exit code ${result.status}): ${reason}`);
+  }
+  return result.stdout ?? "";
+}
+
+/** @param {string} name @param {number[]} times @returns {Timing} */
+function summarise(name, times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return {
+    name,
+    minimum: sorted[0] ?? 0,
+    median: sorted[Math.floor(sorted.length / 2)] ?? 0,
+    runs: sorted.length,
+  };
+}

@@ -1,0 +1,33 @@
+/** The other tools, in exact versions, installed into a cache folder outside the repository. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runQuietly, say } from "../scripts/setup/repository.mjs";
+
+export const PEERS = { openskills: "1.5.0", skills: "1.7.4", "skills-ref": "0.1.5" };
+
+const PROGRAMS = {
+  openskills: "openskills/dist/cli.js",
+  skills: "skills/bin/cli.mjs",
+  "skills-ref": "skills-ref/dist/cli.js",
+};
+
+/** @returns {Record<keyof typeof PEERS, string>} the program of each peer */
+export function installPeers() {
+  const versions = Object.entries(PEERS).map(([name, version]) => `${name}@${version}`);
+  const folder = join(tmpdir(), `metier-bench-${versions.join("-")}`);
+  const modules = join(folder, "node_modules");
+  const programs = {
+    openskills: join(modules, PROGRAMS.openskills),
+    skills: join(modules, PROGRAMS.skills),
+    "skills-ref": join(modules, PROGRAMS["skills-ref"]),
+  };
+  if (Object.values(programs).every((program) => existsSync(program))) return programs;
+  say(`installing ${versions.join(", ")} into ${folder}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...versions];
+  const { ok, output } = runQuietly("npm", args, { cwd: folder });
+  if (!ok) throw new Error(`The peers could not be installed:\n${output}`);
+  return programs;
+}

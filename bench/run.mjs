@@ -1,0 +1,20 @@
+/** `npm run bench -- <name>`: runs one bench, prints its tables and writes them to `docs/benchmarks.md`. */
+import { say } from "../scripts/setup/repository.mjs";
+import { setUp } from "../scripts/setup/set-up.mjs";
+import { benchList } from "./list.mjs";
+import { writeSection } from "./report.mjs";
+
+/** @type {Readonly<Record<string, () => string>>} */
+const BENCHES = { list: benchList };
+
+const name = process.argv[2] ?? "";
+const bench = BENCHES[name];
+if (bench) {
+  setUp();
+  const section = bench();
+  writeSection(name, section);
+  process.stdout.write(`${section}\n`);
+} else {
+  say(`which bench? \`npm run bench -- <name>\` with one of: ${Object.keys(BENCHES).join(", ")}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,74 @@
+/**
+ * `npm run build`: bundles the library and the command line into `dist/`, with what is loaded on demand in chunks
+ * of its own. What stands under `dependencies` stays an import; every other package is bundled, and its licence goes
+ * into `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
+ */
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { collectNotices } from "./build/notices.mjs";
+import { sourceStamp } from "./setup/fresh-build.mjs";
+import { ROOT, runQuietly } from "./setup/repository.mjs";
+
+const DIST = join(ROOT, "dist");
+// Built elsewhere and swapped in whole: a command that starts meanwhile finds the old `dist/` or the new one.
+const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
+
+async function bundle() {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { index: "src/index.ts", "cli/main": "src/cli/main.ts" },
+    outdir: STAGING,
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.18",
+    charset: "utf8",
+    legalComments: "none",
+    external: Object.keys(dependencies),
+    // Its ES module form: its Node form is CommonJS and calls `require`, which a bundle of modules has not.
+    alias: { yaml: join(ROOT, "node_modules/yaml/browser/index.js") },
+    metafile: true,
+    logLevel: "silent",
+  });
+  return Object.keys(metafile.inputs);
+}
+
+async function writeManifestSchema() {
+  const { manifestJsonSchema } = await import("../src/skill/manifest-schema.ts");
+  const text = `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`;
+  writeFileSync(join(STAGING, "manifest.schema.json"), text);
+}
+
+function writeDeclarations() {
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const args = [tsc, "-p", "tsconfig.build.json", "--outDir", join(STAGING, "types")];
+  const result = runQuietly(process.execPath, args);
+  if (!result.ok) throw new Error(`The declarations could not be written:\n${result.output}`);
+}
+
+function swapIn() {
+  const old = `${STAGING}-old`;
+  if (existsSync(DIST)) renameSync(DIST, old);
+  renameSync(STAGING, DIST);
+  rmSync(old, { recursive: true, force: true });
+}
+
+// Taken before anything is read, so that an edit made meanwhile makes the next set-up build again.
+const stamp = sourceStamp();
+try {
+  const inputs = await bundle();
+  writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
+  await writeManifestSchema();
+  if (process.argv.includes("--types")) writeDeclarations();
+  writeFileSync(join(STAGING, ".sources"), stamp);
+  swapIn();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(STAGING, { recursive: true, force: true });
+}

@@ -1,0 +1,16 @@
+/** `npm run fuzz`: the fuzz tests with many more runs than `npm test` gives them (`METIER_FUZZ_RUNS` sets how many). */
+import { join } from "node:path";
+import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
+import { setUp } from "./setup/set-up.mjs";
+
+const DEFAULT_RUNS = "20000";
+const ONE_HOUR_MS = "3600000";
+
+runScript(() => {
+  const node = setUp();
+  const runs = process.env.METIER_FUZZ_RUNS ?? DEFAULT_RUNS;
+  say(`fuzzing with ${runs} runs a property`);
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const args = [vitest, "run", "test/fuzz", "--testTimeout", ONE_HOUR_MS, ...process.argv.slice(2)];
+  return runInForeground(node, args, { ...process.env, METIER_FUZZ_RUNS: runs });
+});

@@ -1,0 +1,21 @@
+/** `npm run requirements`: every requirement and behaviour case with the tests that prove it, or that it is not yet due. */
+import { BEHAVIOUR_CASES } from "../test/behaviour-cases.ts";
+import { DUE, REQUIREMENTS } from "../test/requirements.ts";
+import { collectCitations } from "../test/support/citations.ts";
+
+const { requirements, cases } = collectCitations();
+print("requirement", REQUIREMENTS, requirements);
+print("case", BEHAVIOUR_CASES, cases);
+
+/**
+ * @param {string} noun
+ * @param {readonly import("../test/requirements.ts").Requirement[]} rows
+ * @param {import("../test/support/citations.ts").Citations} citations
+ */
+function print(noun, rows, citations) {
+  for (const { id, stage, title } of rows) {
+    const proofs = [...(citations.get(id) ?? [])].join(", ");
+    const state = proofs || (DUE.includes(stage) ? "NOT PROVEN" : `not yet due (stage ${stage})`);
+    console.log(`${noun} ${id}: ${title}\n    ${state}`);
+  }
+}

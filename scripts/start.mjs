@@ -1,0 +1,11 @@
+/** `npm start`: makes the clone ready, says which sandbox there is, and shows the product on the bundled skills. */
+import { join } from "node:path";
+import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
+import { sandboxLine } from "./setup/sandbox.mjs";
+import { setUp } from "./setup/set-up.mjs";
+
+runScript(() => {
+  const node = setUp();
+  say(sandboxLine());
+  return runInForeground(node, [join(ROOT, "bin", "metier.js"), "tour", ...process.argv.slice(2)]);
+});

@@ -1,0 +1,126 @@
+/** Sources → parse → validate → trust → precedence → status: how a catalog comes to be, on one screen. */
+import { checkSkillTables } from "../config/check-skill-tables.ts";
+import type { LoadedConfig } from "../config/config.ts";
+import { compareDiagnostics, type Diagnostic } from "../foundation/diagnostic.ts";
+import { realPathOr } from "../host/project-folders.ts";
+import type { Skill, SkillPlace } from "../skill/skill.ts";
+import { leavesProject } from "../sources/scan-root.ts";
+import type { SkillRoot } from "../sources/skill-root.ts";
+import type { Embedding } from "../trust/decide-trust.ts";
+import type { Grants } from "../trust/grants.ts";
+import type { Profile } from "../validate/profiles.ts";
+import { Catalog, type SearchedPlace } from "./catalog.ts";
+import { type DecideStatus, statusDecider } from "./decide-status.ts";
+import { type GivenSkill, placeGiven } from "./given-skills.ts";
+import { placeSkills } from "./place-skills.ts";
+import type { PlacedSkill } from "./placed-skill.ts";
+import { type RootContent, readRoot } from "./read-root.ts";
+import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
+
+export interface CatalogRequest {
+  readonly roots: readonly SkillRoot[];
+  /** Skills given as objects by the embedding program. */
+  readonly given: readonly GivenSkill[];
+  readonly integrationRank: number;
+  readonly loaded: LoadedConfig;
+  readonly grants: Grants;
+  readonly embedding: Embedding;
+  readonly profile: Profile;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly cacheFolder?: string | undefined;
+  /** What was noticed on the way here: in grants and project folders. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
+  const { loaded, profile, cacheFolder } = request;
+  const { config } = loaded;
+  const knownRoots = knownRootPaths(request.roots);
+  const contents: RootContent[] = [];
+  for (const root of request.roots) {
+    contents.push(await readRoot(root, { profile, nested: config.skills.nested, knownRoots, cacheFolder }));
+  }
+  const { placed, diagnostics: trustDiagnostics } = placeSkills(contents, { ...request, config });
+  const given = placeGiven(request.given, request);
+  const resolved = resolvePrecedence([...placed, ...given.placed]);
+  const decide = statusDecider({ ...request, config });
+  const skills = resolved.resolutions.flatMap((resolution) => toSkills(resolution, decide));
+  return new Catalog(
+    skills,
+    [
+      ...loaded.diagnostics,
+      ...checkSkillTables(loaded, new Set(skills.map(({ name }) => name))),
+      ...request.diagnostics,
+      ...contents.flatMap(({ diagnostics }) => diagnostics),
+      ...trustDiagnostics,
+      ...given.diagnostics,
+      ...resolved.diagnostics,
+      ...skills.flatMap((skill) => skill.diagnostics.filter(({ code }) => code === "catalog.compatibility")),
+    ].sort(compareDiagnostics),
+    contents.map(toPlace),
+  );
+}
+
+/** Where links may lead. A project folder that is itself a link out of its project opens no door for others. */
+function knownRootPaths(roots: readonly SkillRoot[]): readonly string[] {
+  return roots
+    .map((root) => ({ root, real: realPathOr(root.path) }))
+    .filter(({ root, real }) => !leavesProject(root, real))
+    .map(({ real }) => real);
+}
+
+function toSkills({ winner, shadowed }: Resolution, decide: DecideStatus): readonly Skill[] {
+  const shadows = shadowed.map(({ skill }) => placeOf(skill));
+  const { hints, ...status } = decide(winner);
+  const skill = describe(winner);
+  return [
+    {
+      ...skill,
+      ...status,
+      shadows,
+      diagnostics: [...skill.diagnostics, ...hints.map((hint) => reportHint(skill, hint))],
+    },
+    ...shadowed.map(({ skill, reason }) => ({
+      ...describe(skill),
+      status: "shadowed" as const,
+      reason,
+      shadows: [],
+      shadowedBy: placeOf(winner),
+    })),
+  ];
+}
+
+function describe(skill: PlacedSkill): Omit<Skill, "status" | "shadows"> {
+  const { candidate, manifest, root, trust, body, diagnostics } = skill;
+  return {
+    name: manifest.name,
+    description: manifest.description,
+    manifest,
+    form: candidate.form,
+    scope: root.scope,
+    location: candidate.file,
+    directory: candidate.directory,
+    root: root.path,
+    trust,
+    body,
+    diagnostics,
+  };
+}
+
+function reportHint({ location, name }: Pick<Skill, "location" | "name">, hint: string): Diagnostic {
+  return {
+    code: "catalog.compatibility",
+    severity: "info",
+    path: location,
+    message: `\`${name}\` may not work here: ${hint}`,
+    hint: "If it matters, declare it under `requires`, so that the skill is offered only where it works.",
+  };
+}
+
+function placeOf({ root, candidate }: PlacedSkill): SkillPlace {
+  return { scope: root.scope, location: candidate.file };
+}
+
+function toPlace({ root, outcome, skills }: RootContent): SearchedPlace {
+  return { scope: root.scope, path: root.path, outcome, kind: root.kind, skills: skills.length };
+}

@@ -1,0 +1,73 @@
+/** The compact forms in which the index keeps listings and checked skills: most of both is the same for most skills. */
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { SkillManifest } from "../skill/manifest.ts";
+import type { CheckedSkill } from "../skill/skill.ts";
+import type { FolderListing } from "../sources/folder-listing.ts";
+import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
+
+/** A folder with nothing but `SKILL.md` and other files is kept as its number of entries alone. */
+export type PackedListing = number | FolderListing;
+
+export interface PackedChecked {
+  /** Without the fields that have their default value. */
+  readonly manifest?: Partial<SkillManifest>;
+  /** Without their path, which is the file's. */
+  readonly diagnostics?: readonly Omit<Diagnostic, "path">[];
+  readonly lines: number;
+  readonly characters: number;
+}
+
+export function packListing(listing: FolderListing): PackedListing {
+  const { folders, skillFiles, flatFiles, links, specialFiles, hasGitignore, entries } = listing;
+  const isPlain =
+    skillFiles.length === 1 &&
+    skillFiles[0] === "SKILL.md" &&
+    folders.length + flatFiles.length + links.length + specialFiles.length === 0 &&
+    !hasGitignore;
+  return isPlain ? entries : listing;
+}
+
+const PLAIN = Object.freeze({
+  folders: [],
+  skillFiles: ["SKILL.md"],
+  flatFiles: [],
+  links: [],
+  specialFiles: [],
+  hasGitignore: false,
+});
+
+export function unpackListing(packed: PackedListing): FolderListing {
+  return typeof packed === "number" ? { ...PLAIN, entries: packed } : packed;
+}
+
+export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): PackedChecked {
+  return {
+    ...(manifest && { manifest: withoutDefaults(manifest) }),
+    ...(diagnostics.length > 0 && {
+      diagnostics: diagnostics.map(({ path, ...rest }) => (path === file ? rest : { ...rest, path })),
+    }),
+    lines: body.lines,
+    characters: body.characters,
+  };
+}
+
+export function unpackChecked(
+  { manifest, diagnostics = [], lines, characters }: PackedChecked,
+  file: string,
+): CheckedSkill {
+  return {
+    ...(manifest && { manifest: { ...MANIFEST_DEFAULTS, ...manifest } as SkillManifest }),
+    diagnostics: diagnostics.map((entry) => ({ path: file, ...entry })),
+    valid: !diagnostics.some(({ severity }) => severity === "error"),
+    body: { lines, characters },
+  };
+}
+
+/** Default lists and maps are shared values, so being the same is enough; an equal one is merely kept. */
+function withoutDefaults(manifest: SkillManifest): Partial<SkillManifest> {
+  const packed: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(manifest)) {
+    if (value !== MANIFEST_DEFAULTS[key as keyof SkillManifest]) packed[key] = value;
+  }
+  return packed;
+}

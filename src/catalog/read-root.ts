@@ -1,0 +1,83 @@
+/** Everything below one root: searched, read, checked. What cannot be loaded becomes diagnostics. */
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { realPathOr } from "../host/project-folders.ts";
+import type { SkillManifest } from "../skill/manifest.ts";
+import type { BodyFacts, CheckedSkill, SkillCandidate } from "../skill/skill.ts";
+import type { FoundSkill, ScanOutcome } from "../sources/scan.ts";
+import type { ScanLimits } from "../sources/scan-limits.ts";
+import { scanRoot } from "../sources/scan-root.ts";
+import type { SkillRoot } from "../sources/skill-root.ts";
+import type { Profile } from "../validate/profiles.ts";
+import { readSkill } from "./read-skill.ts";
+import { openSkillIndex, type SkillIndex } from "./skill-index.ts";
+
+export interface RootContent {
+  readonly root: SkillRoot;
+  readonly outcome: ScanOutcome;
+  readonly skills: readonly LoadedSkill[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A skill that can be loaded: sound enough under the profile. */
+export interface LoadedSkill {
+  readonly candidate: SkillCandidate;
+  readonly realFile: string;
+  readonly manifest: SkillManifest;
+  readonly body: BodyFacts;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface ReadRootOptions {
+  readonly profile: Profile;
+  readonly nested: boolean;
+  readonly knownRoots: readonly string[];
+  /** Where the index lives; no index without it. */
+  readonly cacheFolder?: string | undefined;
+  readonly limits?: ScanLimits | undefined;
+}
+
+/** Between batches of this many files the event loop gets its turn: a server may be waiting. */
+const BATCH = 512;
+
+export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
+  const { profile, nested, knownRoots, cacheFolder, limits } = options;
+  const index =
+    cacheFolder === undefined
+      ? undefined
+      : openSkillIndex({ cacheFolder, root: realPathOr(root.path), profile });
+  const scan = scanRoot(root, {
+    knownRoots,
+    nested,
+    ...(limits && { limits }),
+    ...(index && { listFolder: index.listFolder }),
+  });
+  const skills: LoadedSkill[] = [];
+  const diagnostics = [...scan.diagnostics];
+  for (const [number, found] of scan.found.entries()) {
+    if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
+    const checked = await recallOrRead(found, profile, index);
+    if (isNoSkill(found.candidate, root.path, checked)) continue;
+    diagnostics.push(...checked.diagnostics);
+    if (checked.manifest) skills.push({ ...found, ...checked, manifest: checked.manifest });
+  }
+  index?.save();
+  return { root, outcome: scan.outcome, skills, diagnostics };
+}
+
+async function recallOrRead(
+  found: FoundSkill,
+  profile: Profile,
+  index: SkillIndex | undefined,
+): Promise<CheckedSkill> {
+  const recalled = index?.recall(found.candidate.file);
+  if (recalled) return recalled;
+  const { checked, stats } = await readSkill(found.candidate, profile);
+  if (index && stats) index.keep(found.candidate.file, stats, checked);
+  return checked;
+}
+
+/** A flat file without frontmatter (a README beside the skills) is no skill, unless it was asked for by name. */
+export function isNoSkill(candidate: SkillCandidate, asked: string, checked: CheckedSkill): boolean {
+  if (candidate.form === "directory" || candidate.file === asked || checked.manifest) return false;
+  return checked.diagnostics.some(({ code }) => code === "frontmatter.missing");
+}

@@ -1,0 +1,70 @@
+/** One candidate from disk to a checked skill. Reads the whole file once and keeps none of its body. */
+import type { BigIntStats } from "node:fs";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { readBounded } from "../host/read-bounded.ts";
+import { parseSkill } from "../parse/parse-skill.ts";
+import type { CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
+import type { Profile } from "../validate/profiles.ts";
+import { validateSkill } from "../validate/validate-skill.ts";
+
+/** `validateSkill` to load, `inspectSkill` to tell an author everything. */
+export type CheckSkill = (parsed: ParsedSkill, profile: Profile) => CheckedSkill;
+
+/** Larger than any skill file; anything above is not read. */
+export const MAX_SKILL_BYTES: number = 4 * 1024 * 1024;
+
+export interface ReadSkill {
+  readonly checked: CheckedSkill;
+  /** Of the opened file; absent when it could not be opened. */
+  readonly stats?: BigIntStats;
+}
+
+export async function readSkill(
+  candidate: SkillCandidate,
+  profile: Profile,
+  check: CheckSkill = validateSkill,
+): Promise<ReadSkill> {
+  const read = readBounded(candidate.file, MAX_SKILL_BYTES);
+  if (!read.ok) return { checked: unreadable(candidate.file, read) };
+  const result = parseSkill(candidate, read.text);
+  const parsed = result instanceof Promise ? await result : result;
+  const checked = check(parsed, profile);
+  return { checked: read.notUtf8 ? withNote(checked, candidate.file) : checked, stats: read.stats };
+}
+
+function unreadable(
+  path: string,
+  { reason, message, size }: { readonly reason: string; readonly message: string; readonly size?: number },
+): CheckedSkill {
+  const diagnostic: Diagnostic =
+    reason === "too-large"
+      ? {
+          code: "file.too-large",
+          severity: "error",
+          path,
+          line: 1,
+          message: `The file has ${size ?? "too many"} bytes; a skill file may have ${MAX_SKILL_BYTES}.`,
+          hint: "Move long material to files of its own in the skill's folder.",
+        }
+      : {
+          code: "file.unreadable",
+          severity: "error",
+          path,
+          line: 1,
+          message,
+          hint: "Check that it is a regular file and its permissions.",
+        };
+  return { diagnostics: [diagnostic], valid: false, body: { lines: 0, characters: 0 } };
+}
+
+function withNote(checked: CheckedSkill, path: string): CheckedSkill {
+  const diagnostic: Diagnostic = {
+    code: "file.not-utf8",
+    severity: "warning",
+    path,
+    line: 1,
+    message: "The file is not UTF-8; what could not be read was replaced.",
+    hint: "Save it as UTF-8.",
+  };
+  return { ...checked, diagnostics: [...checked.diagnostics, diagnostic] };
+}

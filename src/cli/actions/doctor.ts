@@ -1,0 +1,64 @@
+/** `metier doctor`: what was looked at, what was decided and why; for everything, or for one skill. */
+import { compareDiagnostics } from "../../foundation/diagnostic.ts";
+import { EXIT } from "../../foundation/exit-codes.ts";
+import { parseSkillAddress } from "../../skill/scope.ts";
+import type { Skill } from "../../skill/skill.ts";
+import type { CommonFlags } from "../common-flags.ts";
+import { type CliContext, endWith, out, outJson } from "../context.ts";
+import { describeMachine } from "../describe-machine.ts";
+import { openMetier } from "../open-metier.ts";
+import { doctorText, explainText } from "../output/doctor-text.ts";
+import { skillJson } from "../output/skill-json.ts";
+import { styleFor } from "../output/style.ts";
+
+export async function run(context: CliContext, flags: CommonFlags, name?: string): Promise<void> {
+  const metier = await openMetier(context, flags);
+  const style = styleFor(context.io.color);
+  const { catalog, config } = metier;
+  if (name !== undefined) {
+    const { name: plain } = parseSkillAddress(name);
+    const skills = catalog.all.filter((skill) => skill.name === plain);
+    const diagnostics = catalog.diagnostics.filter(({ path, message }) =>
+      isAbout(plain, skills, path, message),
+    );
+    if (skills.length === 0 && diagnostics.length === 0) metier.require(name);
+    if (skills.length === 0) endWith(context, EXIT.no);
+    if (flags.json) outJson(context, { name: plain, skills: skills.map(withReason), diagnostics });
+    else out(context, explainText(plain, skills, diagnostics, style));
+    return;
+  }
+  const machine = describeMachine(context.io.environment, metier.places);
+  const unusable = catalog.all.filter(({ status }) => status === "disabled" || status === "unavailable");
+  const shadowed = catalog.all.filter(({ status }) => status === "shadowed");
+  const untrusted = catalog.all.filter(
+    ({ status, trust }) => status !== "shadowed" && trust.level === "untrusted",
+  );
+  if (flags.json) {
+    outJson(context, {
+      ok: !catalog.diagnostics.some(({ severity }) => severity === "error"),
+      machine,
+      config: config.layers,
+      places: catalog.places,
+      skills: catalog.all.length,
+      unusable: unusable.map(withReason),
+      shadowed: shadowed.map(withReason),
+      untrusted: untrusted.map(withReason),
+      diagnostics: [...catalog.diagnostics].sort(compareDiagnostics),
+    });
+    return;
+  }
+  out(context, doctorText({ machine, config, catalog, unusable, shadowed, untrusted }, style));
+}
+
+/** A file that could not become a skill has no name but its folder's or file's. */
+function isAbout(name: string, skills: readonly Skill[], path: string, message: string): boolean {
+  if (skills.some((skill) => skill.location === path)) return true;
+  return (
+    path.split(/[\\/]/).some((part) => part === name || part.replace(/\.(?:md|ya?ml)$/i, "") === name) ||
+    message.includes(`\`${name}\``)
+  );
+}
+
+function withReason(skill: Skill): object {
+  return { ...skillJson(skill), trustReason: skill.trust.reason };
+}

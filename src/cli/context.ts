@@ -1,0 +1,44 @@
+/** What a command holds: where it writes, where it stands, and how it ends. Only `main.ts` touches `process`. */
+import type { CommandContext } from "@stricli/core";
+import { EXIT, type ExitCode } from "../foundation/exit-codes.ts";
+
+/** The world outside the command line, so that tests can stand in for it. */
+export interface CliIo {
+  readonly stdout: { write(text: string): void };
+  readonly stderr: { write(text: string): void };
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Standard input and output are a terminal: questions may be asked. */
+  readonly interactive: boolean;
+  readonly color: boolean;
+  /** Asks in the terminal; called only when interactive. */
+  ask(question: string): Promise<string>;
+  /** Calls back when the user wants the program to end. */
+  onInterrupt(end: () => void): void;
+}
+
+export interface CliContext extends CommandContext {
+  readonly io: CliIo;
+  /** Set by a command whose answer is not simply "done". */
+  code: ExitCode;
+  /** What a command threw. */
+  fault?: unknown;
+}
+
+export function out(context: CliContext, text: string): void {
+  if (text !== "") context.io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export function err(context: CliContext, text: string): void {
+  if (text !== "") context.io.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** With `--json`, standard output is this one value. */
+export function outJson(context: CliContext, value: unknown): void {
+  out(context, JSON.stringify(value, undefined, 2));
+}
+
+/** The first answer that is not "done" stays. */
+export function endWith(context: CliContext, code: ExitCode): void {
+  if (context.code === EXIT.done) context.code = code;
+}

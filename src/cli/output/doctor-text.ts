@@ -1,0 +1,118 @@
+/** The report of `metier doctor`, section by section. */
+import type { Catalog, SearchedPlace } from "../../catalog/catalog.ts";
+import type { LoadedConfig } from "../../config/config.ts";
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
+import type { Skill } from "../../skill/skill.ts";
+import type { Machine } from "../describe-machine.ts";
+import { countDiagnostics, diagnosticText } from "./diagnostics-text.ts";
+import { statusSymbol, summaryText } from "./list-text.ts";
+import { count, type Style, safeText } from "./style.ts";
+
+export interface DoctorReport {
+  readonly machine: Machine;
+  readonly config: LoadedConfig;
+  readonly catalog: Catalog;
+  readonly unusable: readonly Skill[];
+  readonly shadowed: readonly Skill[];
+  readonly untrusted: readonly Skill[];
+}
+
+const OUTCOMES: Record<SearchedPlace["outcome"], string> = {
+  searched: "searched",
+  missing: "does not exist",
+  "not-a-directory": "is not a folder",
+  unreadable: "cannot be read",
+  "link-escapes": "is a link out of the project",
+};
+
+export function doctorText(report: DoctorReport, style: Style): string {
+  const { machine, config, catalog, unusable, shadowed, untrusted } = report;
+  const { diagnostics } = catalog;
+  const programs = Object.entries(machine.programs).map(([name, path]) => `${name}: ${path ?? "not found"}`);
+  return [
+    section("Environment", style, [
+      `metier ${machine.metier}, node ${machine.node}, ${machine.platform}`,
+      `home: ${machine.home}`,
+      ...programs,
+    ]),
+    section(
+      "Config, lowest first",
+      style,
+      config.layers.map(({ layer, where, status }) => `${layer}: ${where} (${status})`),
+    ),
+    section("Places searched, lowest precedence first", style, catalog.places.map(placeLine)),
+    section("Skills", style, [summaryText(catalog.all)]),
+    section(
+      "Not usable",
+      style,
+      unusable.map((skill) => skillLine(skill, skill.reason ?? "", style)),
+    ),
+    section(
+      "Shadowed",
+      style,
+      shadowed.map((skill) => skillLine(skill, skill.reason ?? "", style)),
+    ),
+    section(
+      "Untrusted",
+      style,
+      untrusted.map((skill) => skillLine(skill, skill.trust.reason, style)),
+    ),
+    section("Problems", style, [
+      ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style).replaceAll("\n", "\n  ")),
+      countDiagnostics(diagnostics) || "none",
+    ]),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+/** Everything of one name: who has it, who wanted it, and what is wrong with them. */
+export function explainText(
+  name: string,
+  skills: readonly Skill[],
+  diagnostics: readonly Diagnostic[],
+  style: Style,
+): string {
+  const [winner, ...losers] = skills;
+  const verdict =
+    winner === undefined
+      ? `No skill is called \`${name}\`; these problems are about something of that name.`
+      : winner.status === "enabled"
+        ? `\`${name}\` can be used.`
+        : `\`${name}\` cannot be used: ${winner.reason ?? winner.status}.`;
+  return [
+    verdict,
+    section(
+      "It is",
+      style,
+      winner
+        ? [`${winner.scope}  ${winner.location}`, `trust: ${winner.trust.level} - ${winner.trust.reason}`]
+        : [],
+    ),
+    section(
+      "It hides",
+      style,
+      losers.map((skill) => `${skill.scope}  ${skill.location}  ${skill.reason ?? ""}`),
+    ),
+    section(
+      "Problems",
+      style,
+      diagnostics.map((diagnostic) => diagnosticText(diagnostic, style).replaceAll("\n", "\n  ")),
+    ),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+function section(title: string, style: Style, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : [style.bold(title), ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+function placeLine({ scope, path, outcome, skills, kind }: SearchedPlace): string {
+  const found = outcome === "searched" ? count(skills, "skill") : OUTCOMES[outcome];
+  return safeText(`${scope}  ${path}  ${found}${outcome === "searched" ? ` (${kind})` : ""}`);
+}
+
+function skillLine(skill: Skill, why: string, style: Style): string {
+  return `${statusSymbol(skill.status, style)} ${skill.scope}:${skill.name}  ${safeText(why)}`;
+}

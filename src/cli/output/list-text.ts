@@ -1,0 +1,66 @@
+/** The listing for people: by scope, with a symbol for the status and the reason where there is one. */
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
+import { SCOPES, type Scope } from "../../skill/scope.ts";
+import type { Skill, SkillStatus } from "../../skill/skill.ts";
+import { countDiagnostics, diagnosticText } from "./diagnostics-text.ts";
+import { count, cutText, STATUS_SYMBOL, type Style } from "./style.ts";
+
+const DESCRIPTION_WIDTH = 60;
+const MOST_ERRORS = 10;
+
+const TITLES: Record<Scope, string> = {
+  project: "Project Skills",
+  user: "User Skills",
+  custom: "Custom Skills",
+  installed: "Installed Skills",
+  integration: "Integration Skills",
+  bundled: "Bundled Skills",
+};
+
+export function listText(skills: readonly Skill[], style: Style): string {
+  const groups = [...SCOPES]
+    .reverse()
+    .map((scope) => ({ scope, members: skills.filter((skill) => skill.scope === scope) }))
+    .filter(({ members }) => members.length > 0);
+  return groups
+    .map(({ scope, members }) =>
+      [style.bold(`[${TITLES[scope]}]`), ...members.map((skill) => skillLines(skill, style))].join("\n"),
+    )
+    .join("\n\n");
+}
+
+function skillLines(skill: Skill, style: Style): string {
+  const { name, description, status, reason, trust } = skill;
+  const notes = [status, ...(trust.level === "untrusted" ? ["untrusted"] : [])].join(", ");
+  const lines = [
+    `  ${statusSymbol(status, style)} ${style.bold(name)}`,
+    `      ${cutText(description, DESCRIPTION_WIDTH)} ${style.dim(`(${notes})`)}`,
+  ];
+  if (reason !== undefined) lines.push(`      ${style.yellow(cutText(reason, 200))}`);
+  return lines.join("\n");
+}
+
+export function statusSymbol(status: SkillStatus, style: Style): string {
+  const symbol = STATUS_SYMBOL[status];
+  if (status === "enabled") return style.green(symbol);
+  return status === "unavailable" ? style.red(symbol) : style.dim(symbol);
+}
+
+/** `5 skills: 3 enabled, 1 disabled, 1 shadowed.` */
+export function summaryText(skills: readonly Skill[]): string {
+  const statuses: readonly SkillStatus[] = ["enabled", "disabled", "unavailable", "shadowed"];
+  const parts = statuses
+    .map((status) => ({ status, number: skills.filter((skill) => skill.status === status).length }))
+    .filter(({ number }) => number > 0)
+    .map(({ status, number }) => `${number} ${status}`);
+  return `${count(skills.length, "skill")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}.`;
+}
+
+/** The errors themselves, the rest as a number: a list stays a list. */
+export function problemsText(diagnostics: readonly Diagnostic[], style: Style): string {
+  if (diagnostics.length === 0) return "";
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const shown = errors.slice(0, MOST_ERRORS).map((diagnostic) => diagnosticText(diagnostic, style));
+  const rest = `${countDiagnostics(diagnostics)}; \`metier doctor\` explains.`;
+  return [...shown, rest].join("\n");
+}

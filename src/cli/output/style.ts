@@ -1,0 +1,59 @@
+/** Colours and symbols. Text from skills is made safe here before it reaches a terminal. */
+import type { SkillStatus } from "../../skill/skill.ts";
+
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  yellow(text: string): string;
+  green(text: string): string;
+  cyan(text: string): string;
+}
+
+const paint =
+  (on: boolean, open: number, close: number) =>
+  (text: string): string =>
+    on ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+
+export function styleFor(color: boolean): Style {
+  return {
+    bold: paint(color, 1, 22),
+    dim: paint(color, 2, 22),
+    red: paint(color, 31, 39),
+    yellow: paint(color, 33, 39),
+    green: paint(color, 32, 39),
+    cyan: paint(color, 36, 39),
+  };
+}
+
+export const STATUS_SYMBOL: Record<SkillStatus, string> = {
+  enabled: "✓",
+  disabled: "○",
+  unavailable: "✗",
+  shadowed: "·",
+};
+
+/** Control, bidirectional and other invisible characters: a skill must not be able to write to the terminal. */
+const UNSAFE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+
+export function safeText(text: string): string {
+  return text.replace(UNSAFE, "\ufffd");
+}
+
+/** One line, cut to `width` characters with an ellipsis. */
+export function cutText(text: string, width: number): string {
+  const line = safeText(text).replace(/\s+/g, " ").trim();
+  const characters = [...line];
+  return characters.length <= width
+    ? line
+    : `${characters
+        .slice(0, width - 1)
+        .join("")
+        .trimEnd()}…`;
+}
+
+/** `1 skill`, `2 skills`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

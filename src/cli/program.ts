@@ -1,0 +1,59 @@
+/** Every command of the command line, once; the overview page, the routes and the seeds' `skill …` spellings read it. */
+import { type Application, buildApplication, buildRouteMap, type RouteMap } from "@stricli/core";
+import { config } from "./commands/config.ts";
+import type { DeclaredCommand } from "./commands/define.ts";
+import { doctor } from "./commands/doctor.ts";
+import { disable, enable } from "./commands/enable.ts";
+import { list } from "./commands/list.ts";
+import { newSkill } from "./commands/new.ts";
+import { show } from "./commands/show.ts";
+import { manageList, tour } from "./commands/tour.ts";
+import { trust, untrust } from "./commands/trust.ts";
+import { validate } from "./commands/validate.ts";
+import type { CliContext } from "./context.ts";
+
+export const COMMANDS: readonly DeclaredCommand[] = [
+  list,
+  show,
+  doctor,
+  newSkill,
+  validate,
+  enable,
+  disable,
+  trust,
+  untrust,
+  config,
+];
+
+export function buildProgram(): Application<CliContext> {
+  const routes = { ...commandRoutes(COMMANDS), skill: skillRoutes(), tour: tour.command };
+  const root = buildRouteMap({
+    routes,
+    docs: { brief: "The runtime for Agent Skills", hideRoute: { skill: true, tour: true } },
+  });
+  return buildApplication(root, {
+    name: "metier",
+    scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
+    documentation: { disableAnsiColor: true, onlyRequiredInUsageLine: true },
+  });
+}
+
+/** `metier skill <command>` and `metier skill manage enable|disable|list`, as other systems have them. */
+function skillRoutes(): RouteMap<CliContext> {
+  return buildRouteMap({
+    routes: { ...commandRoutes(COMMANDS), list: list.command, manage: manageRoutes() },
+    defaultCommand: "list",
+    docs: { brief: "The same commands, spelled `metier skill …`" },
+  });
+}
+
+function manageRoutes(): RouteMap<CliContext> {
+  return buildRouteMap({
+    routes: { enable: enable.command, disable: disable.command, list: manageList.command },
+    docs: { brief: "Enable, disable or list installed skills" },
+  });
+}
+
+function commandRoutes(commands: readonly DeclaredCommand[]): Record<string, DeclaredCommand["command"]> {
+  return Object.fromEntries(commands.map(({ name, command }) => [name, command]));
+}

@@ -1,0 +1,27 @@
+/** What may be shown of a config value. Secrets leave the config only by being used, never in a message. */
+import type { ConfigField } from "./config-fields.ts";
+import { isTable } from "./value-types.ts";
+
+export const REDACTED = "••••";
+
+const URL_CREDENTIALS = /(:\/\/)[^/?#\s@]+@/g;
+const MOST_CHARACTERS = 80;
+
+/** The value as data, with secrets and the credentials of URLs replaced. */
+export function redactValue(field: ConfigField, value: unknown): unknown {
+  if (!field.secret) return withoutCredentials(value);
+  return isTable(value) && value.secret === false ? withoutCredentials(value.value) : REDACTED;
+}
+
+/** The value on one short line, for messages. */
+export function showValue(field: ConfigField, value: unknown): string {
+  const text = field.secret ? REDACTED : (JSON.stringify(withoutCredentials(value)) ?? String(value));
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}
+
+function withoutCredentials(value: unknown): unknown {
+  if (typeof value === "string") return value.replace(URL_CREDENTIALS, `$1${REDACTED}@`);
+  if (Array.isArray(value)) return value.map(withoutCredentials);
+  if (!isTable(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutCredentials(item)]));
+}

@@ -1,0 +1,192 @@
+/**
+ * What a config value may be. A type reads the value of a file, and turns the text of an environment variable
+ * or of the command line into what a file would hold.
+ */
+import { isAbsolute, normalize } from "node:path";
+import { toKebabCase } from "../foundation/spelling.ts";
+import { expandPath } from "../host/places.ts";
+import { isScope, SCOPES } from "../skill/scope.ts";
+import type { PluginEntry } from "./config.ts";
+import { splitCommand } from "./split-command.ts";
+
+/** What `~` and relative paths mean for a value. */
+export interface ReadContext {
+  readonly home: string;
+  readonly base: string;
+}
+
+export interface ValueType {
+  /** What is allowed, as messages say it. */
+  readonly allowed: string;
+  /** The normalised value, or `undefined` when it is not allowed. */
+  read(raw: unknown, context: ReadContext): unknown;
+  fromText(text: string): unknown;
+}
+
+export const BOOLEAN: ValueType = {
+  allowed: "`true` or `false`",
+  read: (raw) => (typeof raw === "boolean" ? raw : undefined),
+  fromText: (text) => BOOLEAN_WORDS.get(text.trim().toLowerCase()) ?? text,
+};
+
+const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+]);
+
+export const TEXT: ValueType = {
+  allowed: "a text that is not empty",
+  read: readText,
+  fromText: (text) => text,
+};
+
+/** A whole number between two bounds. */
+export function integer(least: number, most: number, unit: string): ValueType {
+  return {
+    allowed: `a whole number of ${unit} from ${least} to ${most}`,
+    read: (raw) => (Number.isInteger(raw) && Number(raw) >= least && Number(raw) <= most ? raw : undefined),
+    fromText: (text) => (/^\s*-?\d{1,15}\s*$/.test(text) ? Number(text) : text),
+  };
+}
+
+export function oneOf(...values: readonly string[]): ValueType {
+  return {
+    allowed: values.map((value) => `\`${value}\``).join(", "),
+    read: (raw) => (typeof raw === "string" && values.includes(raw) ? raw : undefined),
+    fromText: (text) => text.trim(),
+  };
+}
+
+export const TEXTS: ValueType = {
+  allowed: "a list of texts",
+  read: readTexts,
+  fromText: textToList,
+};
+
+/** One allow list; kept as a list of lists, because tightening adds a list instead of merging globs. */
+export const ALLOW_LISTS: ValueType = {
+  ...TEXTS,
+  read: (raw) => {
+    const texts = readTexts(raw);
+    return texts && (texts.length > 0 ? [texts] : []);
+  },
+};
+
+export const PATH: ValueType = {
+  allowed: "a path",
+  read: (raw, { home, base }) => {
+    const text = readText(raw);
+    return text && expandPath(text, home, base);
+  },
+  fromText: (text) => text,
+};
+
+export const PATHS: ValueType = {
+  allowed: "a list of paths",
+  read: (raw, { home, base }) => readTexts(raw)?.map((path) => expandPath(path, home, base)),
+  fromText: textToList,
+};
+
+/** Relative ones stay relative: they are looked for below each project folder. */
+export const PROJECT_PATHS: ValueType = {
+  allowed: "a list of paths",
+  read: (raw, { home }) =>
+    readTexts(raw)?.map((path) =>
+      path.startsWith("~") || isAbsolute(path) ? expandPath(path, home, home) : normalize(path),
+    ),
+  fromText: textToList,
+};
+
+/** Scopes that are not named come first, that is lowest, in their default order. */
+export const SCOPE_ORDER: ValueType = {
+  allowed: `a list of ${SCOPES.join(", ")}, lowest precedence first, none twice`,
+  read: (raw) => {
+    const named = readTexts(raw);
+    if (!named?.every(isScope) || new Set(named).size < named.length) return undefined;
+    return [...SCOPES.filter((scope) => !named.includes(scope)), ...named];
+  },
+  fromText: textToList,
+};
+
+export const COMMAND: ValueType = {
+  allowed: "a program and its arguments, as a list of texts or as one text",
+  read: (raw) => {
+    const words = typeof raw === "string" ? splitCommand(raw) : raw;
+    const sound = Array.isArray(words) && words.every((word) => typeof word === "string") && words[0];
+    return sound ? [...words] : undefined;
+  },
+  fromText: (text) => (text.trimStart().startsWith("[") ? parseJsonOr(text) : text),
+};
+
+/** A variable of one skill's environment: secret unless it says otherwise. */
+export const ENVIRONMENT_VALUE: ValueType = {
+  allowed: 'a text, or `{ value = "…", secret = false }`',
+  read: (raw) => {
+    const table = isTable(raw) ? raw : { value: raw };
+    const { value, secret = true, ...rest } = table;
+    const scalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    if (!scalar || typeof secret !== "boolean" || Object.keys(rest).length > 0) return undefined;
+    return { value: String(value), secret };
+  },
+  fromText: (text) => text,
+};
+
+export const PLUGINS: ValueType = {
+  allowed: "a list of tables with `url` and optionally `ref`, `name`, `enabled`, `installed-at`",
+  read: (raw) => {
+    const entries = Array.isArray(raw) ? raw.map(readPlugin) : undefined;
+    return entries?.includes(undefined) ? undefined : entries;
+  },
+  fromText: parseJsonOr,
+};
+
+const PLUGIN_KEYS = new Set(["url", "ref", "name", "enabled", "installed-at"]);
+
+function readPlugin(raw: unknown): PluginEntry | undefined {
+  if (typeof raw === "string") return { url: raw, enabled: true };
+  if (!isTable(raw)) return undefined;
+  const table = new Map(Object.entries(raw).map(([key, value]) => [toKebabCase(key), value]));
+  const installed = table.get("installed-at");
+  const url = readText(table.get("url"));
+  const ref = readText(table.get("ref"));
+  const name = readText(table.get("name"));
+  const installedAt = installed instanceof Date ? installed.toISOString() : readText(installed);
+  const enabled = table.get("enabled") ?? true;
+  const known = [...table.keys()].every((key) => PLUGIN_KEYS.has(key));
+  if (url === undefined || typeof enabled !== "boolean" || !known) return undefined;
+  return { url, enabled, ...(ref && { ref }), ...(name && { name }), ...(installedAt && { installedAt }) };
+}
+
+/** A plain object: what TOML calls a table. */
+export function isTable(raw: unknown): raw is Readonly<Record<string, unknown>> {
+  return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof Date);
+}
+
+function readText(raw: unknown): string | undefined {
+  return typeof raw === "string" && raw.trim() !== "" ? raw.trim() : undefined;
+}
+
+/** One text counts as a list of one; numbers (chat ids) become texts; blank entries are dropped. */
+function readTexts(raw: unknown): readonly string[] | undefined {
+  const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  if (!items.every((item) => typeof item === "string" || typeof item === "number")) return undefined;
+  return items.map((item) => String(item).trim()).filter((item) => item !== "");
+}
+
+/** `["a", "b"]` or `a, b`. */
+function textToList(text: string): unknown {
+  if (text.trimStart().startsWith("[")) return parseJsonOr(text);
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+/** Text that is no JSON stays as it is; the type then says what is allowed. */
+function parseJsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

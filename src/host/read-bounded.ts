@@ -1,0 +1,103 @@
+/**
+ * One bounded read of a regular file, with the stamp of exactly what was read: the file is opened first and asked
+ * through its descriptor. Pipes, sockets and devices are refused without waiting for them. Failures are values.
+ */
+import { isUtf8 } from "node:buffer";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be";
+
+export type BoundedRead =
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** Invalid bytes were replaced, or the file is in another encoding. */
+      readonly notUtf8: boolean;
+      readonly encoding: Encoding;
+      /** Bytes that were read. */
+      readonly size: number;
+      readonly stats: BigIntStats;
+    }
+  | {
+      readonly ok: false;
+      readonly reason: "unreadable" | "too-large" | "not-a-file";
+      readonly message: string;
+      readonly size?: number;
+    };
+
+/** A pipe that nobody writes to must not keep the open waiting. Windows has no such flag. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Reused between calls, since most skill files fit; the text is a copy. */
+let scratch: Buffer = Buffer.allocUnsafeSlow(65_536);
+const MAX_SCRATCH = 1_048_576;
+
+export function readBounded(file: string, maxBytes: number): BoundedRead {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, OPEN_FLAGS);
+    return readDescriptor(descriptor, file, maxBytes);
+  } catch (error) {
+    return describeFailure(error, file);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function readDescriptor(descriptor: number, file: string, maxBytes: number): BoundedRead {
+  const stats = fstatSync(descriptor, { bigint: true });
+  if (!stats.isFile()) {
+    return { ok: false, reason: "not-a-file", message: `\`${file}\` is not a regular file.` };
+  }
+  const expected = Number(stats.size);
+  if (expected > maxBytes) return tooLarge(file, expected, maxBytes);
+  // One byte more than expected: a short read then proves the end, also for a file that has grown since.
+  let buffer = reserve(Math.max(expected, 4096) + 1);
+  let size = readSync(descriptor, buffer, 0, buffer.length, 0);
+  while (size === buffer.length && size <= maxBytes) {
+    const larger = Buffer.allocUnsafe(Math.min(size * 2, maxBytes + 1));
+    buffer.copy(larger, 0, 0, size);
+    buffer = larger;
+    size += readSync(descriptor, buffer, size, buffer.length - size, size);
+  }
+  if (size > maxBytes) return tooLarge(file, size, maxBytes);
+  return { ok: true, ...decode(buffer.subarray(0, size)), size, stats };
+}
+
+function reserve(length: number): Buffer {
+  if (length > MAX_SCRATCH) return Buffer.allocUnsafe(length);
+  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(MAX_SCRATCH);
+  return scratch;
+}
+
+function decode(bytes: Buffer): { text: string; notUtf8: boolean; encoding: Encoding } {
+  const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
+  const encoding = mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8";
+  if (encoding !== "utf-8") return { text: new TextDecoder(encoding).decode(bytes), notUtf8: true, encoding };
+  return { text: bytes.toString("utf8"), notUtf8: !isUtf8(bytes), encoding };
+}
+
+function tooLarge(file: string, size: number, maxBytes: number): BoundedRead {
+  const message = `\`${file}\` has ${size} bytes; at most ${maxBytes} are read.`;
+  return { ok: false, reason: "too-large", message, size };
+}
+
+function describeFailure(error: unknown, file: string): BoundedRead {
+  const { code = "unknown fault" } = error as NodeJS.ErrnoException;
+  // A socket, or a device without a driver.
+  if (code === "ENXIO")
+    return { ok: false, reason: "not-a-file", message: `\`${file}\` is not a regular file.` };
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: "it does not exist",
+    EACCES: "permission was denied",
+    EPERM: "permission was denied",
+    ELOOP: "its links go round in circles",
+    ENOTDIR: "a part of its path is not a directory",
+    EISDIR: "it is a directory",
+  };
+  return {
+    ok: false,
+    reason: code === "EISDIR" ? "not-a-file" : "unreadable",
+    message: `\`${file}\` cannot be read: ${reasons[code] ?? "the system refused"} (${code}).`,
+  };
+}

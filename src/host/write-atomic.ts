@@ -1,0 +1,96 @@
+/**
+ * Writes a whole file so that a reader, another writer or a crash sees the old text or the new one, never a part:
+ * a temporary file in the same folder, flushed, then renamed. New files are 0600 in folders that are 0700.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+
+export interface WriteOptions {
+  /** Asked right before the file is replaced; `false` leaves everything as it is. */
+  onlyIf?(): boolean;
+}
+
+/** Keeps the mode and owner of a file that is there, and writes through a link to its target. */
+export function writeAtomic(file: string, content: string | Uint8Array, options: WriteOptions = {}): boolean {
+  const target = followLink(resolve(file));
+  const existing = statSync(target, { throwIfNoEntry: false });
+  const folder = dirname(target);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    writeFlushed(temporary, content, existing);
+    if (options.onlyIf?.() === false) return false;
+    renameSync(temporary, target);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  flushFolder(folder);
+  return true;
+}
+
+/** Where a link leads, also when nothing is there yet. */
+function followLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== "ENOENT") throw fault;
+  }
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return path; // No link: a file that is yet to be made.
+  }
+}
+
+function writeFlushed(path: string, content: string | Uint8Array, existing: Stats | undefined): void {
+  const descriptor = openSync(path, "wx", 0o600);
+  try {
+    writeFileSync(descriptor, content);
+    if (existing) {
+      if (existing.uid !== process.getuid?.()) tryToKeepOwner(descriptor, existing);
+      fchmodSync(descriptor, existing.mode & 0o7777);
+    }
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Root editing a user's file must not take it from them. Anyone else cannot give files away and keeps the new one. */
+function tryToKeepOwner(descriptor: number, { uid, gid }: Stats): void {
+  try {
+    fchownSync(descriptor, uid, gid);
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== "EPERM") throw fault;
+  }
+}
+
+const CANNOT_FLUSH = new Set(["EISDIR", "EPERM", "EACCES", "EINVAL", "ENOTSUP"]);
+
+/** Makes the rename itself durable, where the system lets folders be flushed. */
+function flushFolder(folder: string): void {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(folder, "r");
+    fsyncSync(descriptor);
+  } catch (fault) {
+    if (!CANNOT_FLUSH.has((fault as NodeJS.ErrnoException).code ?? "")) throw fault;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

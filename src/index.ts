@@ -1,0 +1,32 @@
+/** The public surface, by name. Importing it reads nothing, writes nothing and starts nothing. */
+export { Catalog, type SearchedPlace, type SkillFilter } from "./catalog/catalog.ts";
+export type { GivenSkill } from "./catalog/given-skills.ts";
+export type { ValidationReport, ValidationResult } from "./catalog/validate-paths.ts";
+export type { Config, LoadedConfig, Origin, PresetName } from "./config/config.ts";
+export { SkillManager, type SkillManagerConfig } from "./facades/skill-manager.ts";
+export { SkillRegistry } from "./facades/skill-registry.ts";
+export type { Diagnostic, Severity } from "./foundation/diagnostic.ts";
+export { DIAGNOSTIC_CODES, type DiagnosticCode } from "./foundation/diagnostic-codes.ts";
+export {
+  ConfigError,
+  type ErrorCode,
+  type ErrorRecord,
+  type InvocationSource,
+  MetierError,
+  SkillConflictError,
+  SkillError,
+  SkillInvocationError,
+  SkillLoadError,
+  SkillNotFoundError,
+  SkillParseError,
+  SkillValidationError,
+  UsageError,
+} from "./foundation/errors.ts";
+export { EXIT, type ExitCode } from "./foundation/exit-codes.ts";
+export { VERSION } from "./foundation/version.ts";
+export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
+export type { MetierOptions } from "./runtime/metier-options.ts";
+export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
+export { SCOPES, type Scope } from "./skill/scope.ts";
+export type { Skill, SkillForm, SkillPlace, SkillStatus, Trust, TrustDecision } from "./skill/skill.ts";
+export { PROFILES, type Profile } from "./validate/profiles.ts";

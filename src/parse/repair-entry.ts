@@ -1,0 +1,126 @@
+/**
+ * One top-level entry that YAML cannot read on its own, rewritten so that it can: the value is put in quotes, or its
+ * brackets, escapes or nested lines are put right. The number of lines stays, so that positions do.
+ */
+import { fixEscapes, isStructure, missingBrackets, valueText } from "./repair-value.ts";
+import type { YamlEntry } from "./yaml-entries.ts";
+import { isBlankLine } from "./yaml-lines.ts";
+
+export interface RepairedEntry {
+  /** As many lines as the entry has. */
+  readonly lines: readonly string[];
+  /** What was wrong, to follow "The value of `key`"; absent when lines were left out and no more. */
+  readonly what?: string;
+  /** Where, relative to the entry's first line. */
+  readonly lineOffset: number;
+  readonly column: number;
+  /** The first line that was left out, relative to the entry's first line. */
+  readonly leftOut?: number;
+}
+
+export type IsYaml = (text: string) => boolean;
+
+const BLOCK = /^[|>]/;
+const NESTED = /^([ \t]*(?:-[ \t]+)*(?:(?:[\p{L}\p{N}_$./-]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+)?)(\S.*)$/u;
+
+/** `undefined` when the value cannot be read at all. */
+export function repairEntry(entry: YamlEntry, isYaml: IsYaml): RepairedEntry | undefined {
+  // A comment or heading at the left edge ends the value, as it would in YAML; text below it belongs to nothing.
+  const comment = entry.below.findIndex((line) => line.startsWith("#"));
+  const hasMore = comment !== -1 && entry.below.slice(comment).some((line) => !/^\s*(?:#|$)/.test(line));
+  if (!hasMore) return repairLines(entry, isYaml);
+  const short = { ...entry, below: entry.below.slice(0, comment) };
+  const lines = [`${entry.head} ${entry.value}`, ...short.below];
+  const isRead = isYaml(lines.join("\n"));
+  const repaired = isRead ? { lines, lineOffset: 0, column: entry.column } : repairLines(short, isYaml);
+  const rest = entry.below.slice(comment).map(() => "");
+  return repaired && { ...repaired, lines: [...repaired.lines, ...rest], leftOut: comment + 1 };
+}
+
+function repairLines(entry: YamlEntry, isYaml: IsYaml): RepairedEntry | undefined {
+  const value = entry.value.startsWith("#") ? "" : entry.value;
+  const lines = [`${entry.head} ${value}`, ...entry.below];
+  if (value === "") return repairNested(lines, isYaml) ?? readUnlessStructured(entry);
+  if (value.startsWith('"')) return repairEscapes(entry, lines, isYaml) ?? readAsText(entry);
+  if (value.startsWith("[") || value.startsWith("{")) {
+    return closeBrackets(entry, lines, isYaml) ?? (isStructure(value) ? undefined : readAsText(entry));
+  }
+  return readAsText(entry);
+}
+
+function readAsText(entry: YamlEntry): RepairedEntry {
+  const text = JSON.stringify(valueText(entry.value, entry.below));
+  const lines = [`${entry.head} ${text}`, ...entry.below.map(() => "")];
+  return { lines, what: describeFault(entry), lineOffset: 0, column: entry.column };
+}
+
+function readUnlessStructured(entry: YamlEntry): RepairedEntry | undefined {
+  const isStructured = entry.below.some((line) => /^\s*-\s/.test(line) || /^\s+\S+:(?:\s|$)/.test(line));
+  return isStructured || entry.below.every(isBlankLine) ? undefined : readAsText(entry);
+}
+
+function describeFault({ value, below }: YamlEntry): string {
+  if (BLOCK.test(value)) {
+    return /^[|>][-+1-9]*$/.test(value)
+      ? "is not indented"
+      : `has text on the line of its block mark \`${value.charAt(0)}\``;
+  }
+  if (below.some((line) => /^\S/.test(line))) return "goes on in lines that are not indented";
+  if (/^["']/.test(value)) return "has quotes that do not fit together";
+  if (/^[@`%*&!,[\]{}]/.test(value)) return `begins with \`${value.charAt(0)}\`, which has a meaning in YAML`;
+  return "has `: ` in it, which YAML takes for the end of a key";
+}
+
+function repairEscapes(
+  entry: YamlEntry,
+  lines: readonly string[],
+  isYaml: IsYaml,
+): RepairedEntry | undefined {
+  const fixed = lines.map(fixEscapes);
+  if (!isYaml(fixed.join("\n"))) return undefined;
+  const what = "has a backslash that begins no escape known to YAML";
+  return { lines: fixed, what, lineOffset: 0, column: entry.column };
+}
+
+function closeBrackets(
+  entry: YamlEntry,
+  lines: readonly string[],
+  isYaml: IsYaml,
+): RepairedEntry | undefined {
+  const missing = missingBrackets([entry.value, ...entry.below].join("\n"));
+  if (missing === undefined || missing === "") return undefined;
+  const last = lines.findLastIndex((line) => !isBlankLine(line));
+  const fixed = lines.map((line, index) => (index === last ? line + missing : line));
+  if (!isYaml(fixed.join("\n"))) return undefined;
+  const what = `lacks \`${missing}\` at its end`;
+  return { lines: fixed, what, lineOffset: last, column: (lines[last] ?? "").length };
+}
+
+/** Puts right what stands below a key without a value, line by line. */
+function repairNested(lines: readonly string[], isYaml: IsYaml): RepairedEntry | undefined {
+  const fixed = lines.map(nestedLineRepairer(isYaml));
+  const changed = fixed.findIndex((line, index) => line !== lines[index]);
+  if (changed <= 0 || !isYaml(fixed.join("\n"))) return undefined;
+  const column = (NESTED.exec(lines[changed] ?? "")?.[1]?.length ?? 0) + 1;
+  return { lines: fixed, what: "has a line below it that is not YAML", lineOffset: changed, column };
+}
+
+function nestedLineRepairer(isYaml: IsYaml): (line: string) => string {
+  // Lines indented further than this belong to a block scalar and are left alone.
+  let blockIndent = Number.POSITIVE_INFINITY;
+  return (line) => {
+    const indent = line.search(/\S/);
+    if (indent === -1 || indent > blockIndent) return line;
+    blockIndent = Number.POSITIVE_INFINITY;
+    const [, prefix = "", value = ""] = NESTED.exec(line) ?? [];
+    if (prefix.trim() === "" || value.startsWith("#")) return line;
+    if (!BLOCK.test(value)) return isYaml(`key: ${value}`) ? line : prefix + repairInlineValue(value, isYaml);
+    blockIndent = indent;
+    return line;
+  };
+}
+
+function repairInlineValue(value: string, isYaml: IsYaml): string {
+  const candidates = [fixEscapes(value), value + (missingBrackets(value) ?? "")];
+  return candidates.find((candidate) => isYaml(`key: ${candidate}`)) ?? JSON.stringify(valueText(value, []));
+}

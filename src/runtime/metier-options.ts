@@ -1,0 +1,41 @@
+/** What an embedding program can say to `createMetier`; everything has a default. */
+import type { GivenSkill } from "../catalog/given-skills.ts";
+import type { PresetName } from "../config/config.ts";
+import type { Profile } from "../validate/profiles.ts";
+
+export interface MetierOptions {
+  /** Default: the process's working directory. */
+  readonly cwd?: string;
+  /** Replaces the OS home everywhere. Default: `METIER_HOME`, or the OS home. */
+  readonly home?: string;
+  /** A config file in place of the project's. */
+  readonly configFile?: string;
+  /** Config values, as in a config file; they override all files. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Directories, order and config files of another system. */
+  readonly preset?: PresetName;
+  /** Custom sources: skill folders, skill files or folders of skills. Untrusted unless promoted. */
+  readonly paths?: readonly string[];
+  /** Paths whose skills are trusted, with everything below them. */
+  readonly trustedPaths?: readonly string[];
+  /** Skills of the embedding program, as objects or as folders of skills; it vouches for them. */
+  readonly integrations?: readonly (string | GivenSkill)[];
+  /** Whether the skills that come with Metier are offered. Default: the config's `skills.bundled`, which is off. */
+  readonly bundled?: boolean | "unless-disabled";
+  /** Globs over names: what may be used at all, and what may not. Deny wins. */
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  /** How strict loading is. Default: `standard`. `strict` also throws on two skills of one name in one scope. */
+  readonly profile?: Profile;
+  /**
+   * `vouch` (default): the program vouches for the project and user folders it opens. `grants`: they are untrusted until
+   * the user has granted them, as on the command line.
+   */
+  readonly trust?: "vouch" | "grants";
+  /** Whether to discover at once. Default: the config's `skills.auto-discover`, which is on. */
+  readonly autoDiscover?: boolean;
+  /** Whether an index of unchanged files may be kept under the home folder. Default: yes. */
+  readonly index?: boolean;
+  /** Default: the process's environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}

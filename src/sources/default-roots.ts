@@ -1,0 +1,114 @@
+/** Where skills are looked for, for a working directory and a configuration: every root with its rank and kind. */
+import { basename, isAbsolute, join } from "node:path";
+import type { SkillsConfig } from "../config/config.ts";
+import { resolveLayout } from "../config/presets.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { Places } from "../host/places.ts";
+import { type ProjectFolders, realPathOr } from "../host/project-folders.ts";
+import type { Scope } from "../skill/scope.ts";
+import type { RootKind } from "../trust/decide-trust.ts";
+import type { SkillRoot } from "./skill-root.ts";
+
+export interface RootInputs {
+  readonly config: SkillsConfig;
+  readonly places: Places;
+  readonly project: ProjectFolders;
+  /** The package's own skills, when they are wanted. */
+  readonly bundledFolder?: string | undefined;
+  /** Folders the embedding program brings. */
+  readonly integrationFolders: readonly string[];
+}
+
+export interface SkillRoots {
+  readonly roots: readonly SkillRoot[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Room between two scopes for the ranks of roots within one. */
+const SCOPE_STEP = 1000;
+
+export function scopeRank(order: readonly Scope[], scope: Scope): number {
+  return (order.indexOf(scope) + 1) * SCOPE_STEP;
+}
+
+export function defaultRoots({
+  config,
+  places,
+  project,
+  bundledFolder,
+  integrationFolders,
+}: RootInputs): SkillRoots {
+  const layout = resolveLayout(config, places);
+  const rank = (scope: Scope): number => scopeRank(config.order, scope);
+  const make = (scope: Scope, kind: RootKind, path: string, more: Partial<SkillRoot> = {}): SkillRoot => ({
+    scope,
+    kind,
+    path,
+    rank: rank(scope),
+    explicit: false,
+    grantFolder: path,
+    ...more,
+  });
+  const roots = [
+    ...(bundledFolder === undefined ? [] : [make("bundled", "own", bundledFolder)]),
+    ...integrationFolders.map((folder) => make("integration", "own", folder, { explicit: true })),
+    ...layout.installedDirs.map((folder) => make("installed", "foreign", folder)),
+    ...config.paths.map((path) => make("custom", "foreign", path, { explicit: true })),
+    ...layout.userDirs.map((path, index) =>
+      make("user", isFilledByOthers(path) ? "vouched" : "own", path, { rank: rank("user") + index }),
+    ),
+    ...projectRoots(layout.projectDirs, project, make, rank("project")),
+  ];
+  return { roots: withoutRepeats(roots), diagnostics: project.foreign.map(reportForeign) };
+}
+
+/** The nearest folder wins, whichever of its directories a skill is in. */
+function projectRoots(
+  directories: readonly string[],
+  { folders, root }: ProjectFolders,
+  make: (scope: Scope, kind: RootKind, path: string, more: Partial<SkillRoot>) => SkillRoot,
+  rank: number,
+): readonly SkillRoot[] {
+  return [...folders].reverse().flatMap((folder, distance) =>
+    directories.map((directory, index) =>
+      make("project", "vouched", isAbsolute(directory) ? directory : join(folder, directory), {
+        rank: rank + distance * directories.length + index,
+        grantFolder: root,
+      }),
+    ),
+  );
+}
+
+/** `~/.claude/skills` and `~/.agents/skills`: other programs install into them without asking Metier's user. */
+function isFilledByOthers(path: string): boolean {
+  return [".claude", ".agents"].includes(basename(join(path, "..")));
+}
+
+const KIND_ORDER: Record<RootKind, number> = { own: 0, vouched: 1, foreign: 2 };
+
+/**
+ * One folder is searched once. Your own comes first, so that a project cannot take a folder of yours out of your hands
+ * by linking to it; then where it counts most.
+ */
+function withoutRepeats(roots: readonly SkillRoot[]): readonly SkillRoot[] {
+  const seen = new Set<string>();
+  return roots
+    .toSorted((a, b) => KIND_ORDER[a.kind] - KIND_ORDER[b.kind] || b.rank - a.rank)
+    .filter(({ path }) => {
+      const real = realPathOr(path);
+      if (seen.has(real)) return false;
+      seen.add(real);
+      return true;
+    })
+    .sort((a, b) => a.rank - b.rank);
+}
+
+function reportForeign(folder: string): Diagnostic {
+  return {
+    code: "source.foreign-owner",
+    severity: "warning",
+    path: folder,
+    message: `\`${folder}\` belongs to another user, so it is not searched for project skills.`,
+    hint: "Name a skills folder in it with `--path` if you want its skills.",
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * The user's grants on disk, `<home>/.metier/grants.json`: read, added to, taken from. Every change re-reads the file
+ * under a lock and replaces it whole. A file that cannot be used grants nothing and is never overwritten, only moved.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+import { resolve } from "node:path";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { MetierError } from "../foundation/errors.ts";
+import type { Places } from "../host/places.ts";
+import { writeAtomic } from "../host/write-atomic.ts";
+import type { ContentIdentity } from "./content-identity.ts";
+import { type FolderGrant, type Grants, parseGrants, renderGrants, type SkillGrant } from "./grants.ts";
+import { withLock } from "./lock-file.ts";
+
+type GrantPlaces = Pick<Places, "grantsFile">;
+
+export interface StoredGrants extends Grants {
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export type FolderOutcome =
+  | { readonly ok: true; readonly grant: FolderGrant; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+export type RevokeTarget =
+  | { readonly folder: string }
+  | { readonly skill: string }
+  | { readonly digest: string };
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const NO_GRANTS: Grants = { folders: [], skills: [] };
+
+export function readGrants({ grantsFile }: GrantPlaces): StoredGrants {
+  const read = readFile(grantsFile);
+  if (typeof read !== "string") return { ...read, diagnostics: [] };
+  return { ...NO_GRANTS, diagnostics: [reportUnusable(grantsFile, read)] };
+}
+
+/** Records yes or no for a folder, in place of what was recorded for it before. */
+export function grantFolder(places: GrantPlaces, decision: Omit<FolderGrant, "decidedAt">): FolderOutcome {
+  const path = realFolder(decision.path);
+  if (path === undefined) {
+    const message = `\`${decision.path}\` is not a folder, so it cannot be trusted or denied.`;
+    const hint = "Name an existing folder.";
+    const code = "trust.folder-missing";
+    return { ok: false, diagnostic: { code, severity: "error", path: decision.path, message, hint } };
+  }
+  const grant: FolderGrant = { ...decision, path, decidedAt: new Date().toISOString() };
+  const diagnostics = changeGrants(places, (grants) => ({
+    ...grants,
+    folders: [...grants.folders.filter((other) => other.path !== path), grant],
+  }));
+  return { ok: true, grant, diagnostics };
+}
+
+/**
+ * Records trust in a skill as `identity` saw it: pass the one that was shown to the user, so that what was looked at
+ * is what is granted. Replaces an earlier grant for that name and place.
+ */
+export function grantSkill(
+  places: GrantPlaces,
+  skill: { readonly name: string; readonly location: string; readonly identity: ContentIdentity },
+): { readonly grant: SkillGrant; readonly diagnostics: readonly Diagnostic[] } {
+  const { name, location, identity } = skill;
+  const grant: SkillGrant = { name, location, ...identity, decidedAt: new Date().toISOString() };
+  const diagnostics = changeGrants(places, (grants) => ({
+    ...grants,
+    skills: [...grants.skills.filter((other) => other.name !== name || other.location !== location), grant],
+  }));
+  return { grant, diagnostics };
+}
+
+/** Forgets decisions, also recorded refusals; tells which. What is not granted is asked about again. */
+export function revoke(
+  places: GrantPlaces,
+  target: RevokeTarget,
+): { readonly revoked: Grants; readonly diagnostics: readonly Diagnostic[] } {
+  let revoked = NO_GRANTS;
+  const folder = "folder" in target ? (realFolder(target.folder) ?? resolve(target.folder)) : undefined;
+  const goes = (grant: SkillGrant): boolean =>
+    "skill" in target ? grant.name === target.skill : "digest" in target && grant.digest === target.digest;
+  const diagnostics = changeGrants(places, (grants) => {
+    revoked = {
+      folders: grants.folders.filter((grant) => grant.path === folder),
+      skills: grants.skills.filter(goes),
+    };
+    if (revoked.folders.length + revoked.skills.length === 0) return grants;
+    return {
+      folders: grants.folders.filter((grant) => grant.path !== folder),
+      skills: grants.skills.filter((grant) => !goes(grant)),
+    };
+  });
+  return { revoked, diagnostics };
+}
+
+/** Returning the same grants means: nothing to write. */
+function changeGrants(
+  { grantsFile }: GrantPlaces,
+  change: (grants: Grants) => Grants,
+): readonly Diagnostic[] {
+  return withLock(grantsFile, (isHeld) => {
+    const read = readFile(grantsFile);
+    const before = typeof read === "string" ? NO_GRANTS : read;
+    const after = change(before);
+    if (after === before) return typeof read === "string" ? [reportUnusable(grantsFile, read)] : [];
+    if (!isHeld()) throw lockLost(grantsFile);
+    const diagnostics = typeof read === "string" ? [keepAside(grantsFile, read)] : [];
+    if (!writeAtomic(grantsFile, renderGrants(after), { onlyIf: isHeld })) throw lockLost(grantsFile);
+    chmodSync(grantsFile, 0o600); // An older file may have been readable for others, and its mode was kept.
+    return diagnostics;
+  });
+}
+
+function lockLost(grantsFile: string): MetierError {
+  const message = `The lock of \`${grantsFile}\` was lost to another process; nothing was granted or revoked.`;
+  return new MetierError("internal.fault", message, { hint: "Run the command again." });
+}
+
+function reportUnusable(grantsFile: string, problem: string): Diagnostic {
+  return {
+    code: "trust.grants-unusable",
+    severity: "warning",
+    path: grantsFile,
+    message: `The file of grants is not used: ${problem}. Nothing counts as granted.`,
+    hint: "Repair or remove it; `metier trust` makes a new one and keeps this one under another name.",
+  };
+}
+
+function keepAside(grantsFile: string, problem: string): Diagnostic {
+  const kept = `${grantsFile}.broken-${randomUUID()}`;
+  renameSync(grantsFile, kept);
+  return {
+    code: "trust.grants-kept-aside",
+    severity: "warning",
+    path: kept,
+    message: `The old file of grants could not be used (${problem}) and was kept as \`${kept}\`.`,
+    hint: "Grant again what it held, then delete it.",
+  };
+}
+
+/** The grants, none for a missing file, or why the file cannot be used. */
+function readFile(grantsFile: string): Grants | string {
+  let descriptor: number;
+  try {
+    descriptor = openSync(
+      grantsFile,
+      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+    );
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return NO_GRANTS;
+    return code === "ELOOP" ? "it is a link, and grants are only read from a file in place" : message;
+  }
+  try {
+    return findUnsafety(descriptor) ?? parseGrants(readFileSync(descriptor, "utf8"));
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether someone else could have written it: then it is not this user's decision. */
+function findUnsafety(descriptor: number): string | undefined {
+  const stats = fstatSync(descriptor);
+  const user = process.getuid?.();
+  if (!stats.isFile()) return "it is not a regular file";
+  if (stats.size > MAX_BYTES) return `it is larger than ${MAX_BYTES} bytes`;
+  if (user === undefined) return undefined;
+  if (stats.uid !== user && stats.uid !== 0 && user !== 0) return `it belongs to user ${stats.uid}`;
+  return (stats.mode & 0o022) === 0 ? undefined : "others than you can write to it (`chmod 600` it)";
+}
+
+function realFolder(path: string): string | undefined {
+  try {
+    const real = realpathSync.native(path);
+    return statSync(real).isDirectory() ? real : undefined;
+  } catch {
+    return undefined; // Missing or unreachable: the caller says so.
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * One process at a time changes a file: a lock beside it, made exclusively, names its holder. The lock of a dead
+ * process is taken away at once and that of a stuck one after a while, by one taker at a time.
+ */
+import { randomUUID } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import { MetierError } from "../foundation/errors.ts";
+
+/** No holder needs a hundredth of this; one that took longer asks `isHeld` before it writes. */
+const STALE_AFTER_MS = 5_000;
+/** Taking a lock away is two file operations. */
+const CLAIM_STALE_AFTER_MS = 1_000;
+const GIVE_UP_AFTER_MS = 15_000;
+const PAUSE_MS = 5;
+
+/** Runs `change` while holding the lock of `file`; waits for other holders. `isHeld` says whether it still is ours. */
+export function withLock<T>(file: string, change: (isHeld: () => boolean) => T): T {
+  const lock = `${file}.lock`;
+  const token = `${process.pid} ${hostname()} ${randomUUID()}`;
+  const isHeld = (): boolean => readLock(lock)?.token === token;
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  acquire(lock, token);
+  try {
+    return change(isHeld);
+  } finally {
+    if (isHeld()) rmSync(lock, { force: true });
+  }
+}
+
+function acquire(lock: string, token: string): void {
+  const giveUpAt = Date.now() + GIVE_UP_AFTER_MS;
+  while (!createExclusively(() => writeFileSync(lock, token, { flag: "wx", mode: 0o600 }))) {
+    if (Date.now() > giveUpAt) {
+      throw new MetierError("internal.fault", `Another process has held \`${lock}\` for too long.`, {
+        hint: "If no other Metier is running, delete that file and try again.",
+      });
+    }
+    if (isAbandoned(lock)) takeAway(lock);
+    else pause();
+  }
+}
+
+/** `false` when the file was there already. */
+function createExclusively(create: () => void): boolean {
+  try {
+    create();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * Removes an abandoned lock. The second name makes sure that only one process does it, and that what is removed is
+ * what was judged: without it, the slower of two could remove the lock that the faster has made meanwhile.
+ */
+function takeAway(lock: string): void {
+  const claim = `${lock}.abandoned`;
+  try {
+    if (!createExclusively(() => linkSync(lock, claim))) {
+      const claimed = readLock(claim);
+      if (claimed && Date.now() - claimed.linkedAt > CLAIM_STALE_AFTER_MS) rmSync(claim, { force: true });
+      pause();
+      return;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return; // The holder has released it meanwhile.
+    throw error;
+  }
+  if (isAbandoned(claim)) rmSync(lock, { force: true });
+  rmSync(claim, { force: true });
+}
+
+function isAbandoned(lock: string): boolean {
+  const read = readLock(lock);
+  if (!read) return false;
+  const [pid, host] = read.token.split(" ");
+  return (host === hostname() && !isAlive(Number(pid))) || Date.now() - read.madeAt > STALE_AFTER_MS;
+}
+
+interface LockState {
+  readonly token: string;
+  readonly madeAt: number;
+  /** When it got or lost a second name. */
+  readonly linkedAt: number;
+}
+
+function readLock(lock: string): LockState | undefined {
+  try {
+    const { mtimeMs, ctimeMs } = statSync(lock);
+    return { token: readFileSync(lock, "utf8"), madeAt: mtimeMs, linkedAt: ctimeMs };
+  } catch {
+    return undefined; // Released meanwhile.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // It lives, and is someone else's.
+  }
+}
+
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+}

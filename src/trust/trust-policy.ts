@@ -1,0 +1,119 @@
+/**
+ * What trust decides: the one table that every later stage asks before it does something for a skill. A new power
+ * gets a row here first; nothing else compares trust levels.
+ */
+import type { Trust } from "../skill/skill.ts";
+
+/** What may need trust. */
+export type TrustedThing =
+  | "activate-inline"
+  | "run-isolated"
+  | "restrict-tools"
+  | "pre-approve-tools"
+  | "receive-secrets"
+  | "receive-user-values"
+  | "use-network"
+  | "read-working-directory"
+  | "write-working-directory"
+  | "fork-by-own-word"
+  | "register-hooks"
+  | "load-toolsets"
+  | "run-scripts-unsandboxed"
+  | "run-dynamic-shell-context"
+  | "shadow-trusted-skill";
+
+export interface TrustRule {
+  readonly trusted: boolean;
+  readonly untrusted: boolean;
+  /** Why the answer is so, in one line. */
+  readonly reason: string;
+}
+
+export const TRUST_POLICY: Readonly<Record<TrustedThing, TrustRule>> = {
+  "activate-inline": {
+    trusted: true,
+    untrusted: true,
+    reason: "Instructions are text: the host's own tool questions still stand between them and any act.",
+  },
+  "run-isolated": {
+    trusted: true,
+    untrusted: true,
+    reason: "The sandbox and the rows below hold whatever the skill says.",
+  },
+  "restrict-tools": {
+    trusted: true,
+    untrusted: true,
+    reason: "Anyone may ask for less: `allowed-tools` and `disallowed-tools` narrow an isolated run.",
+  },
+  "pre-approve-tools": {
+    trusted: true,
+    untrusted: false,
+    reason: "A skill that nobody vouched for must not answer the user's tool questions by `allowed-tools`.",
+  },
+  "receive-secrets": {
+    trusted: true,
+    untrusted: false,
+    reason: "A secret given to unknown code is a secret given away.",
+  },
+  "receive-user-values": {
+    trusted: true,
+    untrusted: false,
+    reason:
+      "Values of the user's config go to skills the user knows; a project's skill needs a grant for them.",
+  },
+  "use-network": {
+    trusted: true,
+    untrusted: false,
+    reason: "Without a way out, nothing that was read can be sent.",
+  },
+  "read-working-directory": {
+    trusted: true,
+    untrusted: false,
+    reason: "An untrusted run sees its skill folder and its work folder only.",
+  },
+  "write-working-directory": {
+    trusted: true,
+    untrusted: false,
+    reason: "What an untrusted run writes stays in its work folder until someone takes it out.",
+  },
+  "fork-by-own-word": {
+    trusted: true,
+    untrusted: false,
+    reason: "`context: fork` and `agent` start a loop of their own; an untrusted skill may not ask for one.",
+  },
+  "register-hooks": {
+    trusted: true,
+    untrusted: false,
+    reason: "A hook runs without being called.",
+  },
+  "load-toolsets": {
+    trusted: true,
+    untrusted: false,
+    reason: "A toolset is code that would be loaded into the host.",
+  },
+  "run-scripts-unsandboxed": {
+    trusted: true,
+    untrusted: false,
+    reason:
+      "Outside the sandbox a script can do whatever the user can; even then only by the user's setting.",
+  },
+  "run-dynamic-shell-context": {
+    trusted: true,
+    untrusted: false,
+    reason: "Commands in the text run before anyone has read it.",
+  },
+  "shadow-trusted-skill": {
+    trusted: true,
+    untrusted: false,
+    reason: "Taking the name of a trusted skill would take over its calls.",
+  },
+};
+
+export function trustAllows(level: Trust, thing: TrustedThing): boolean {
+  return TRUST_POLICY[thing][level];
+}
+
+/** Chaining never raises: what a skill starts, or what shares a conversation with it, has the lower of both. */
+export function lowerTrust(a: Trust, b: Trust): Trust {
+  return a === "trusted" && b === "trusted" ? "trusted" : "untrusted";
+}

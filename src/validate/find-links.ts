@@ -1,0 +1,101 @@
+/** The local links of a Markdown body, with their lines. One pass, bounded; code spans and fences are passed over. */
+export interface BodyLink {
+  /** The path, without title, query, fragment and percent signs. */
+  readonly path: string;
+  /** 1-based, within the body. */
+  readonly line: number;
+}
+
+const MAX_DESTINATION = 1024;
+
+export function findLinks(body: string): readonly BodyLink[] {
+  const links: BodyLink[] = [];
+  let fence = "";
+  for (const [index, line] of body.split("\n").entries()) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence !== "") {
+      if (mark?.startsWith(fence) && line.trim() === mark) fence = "";
+    } else if (mark !== undefined) {
+      fence = mark;
+    } else if (line.includes("](") || /^ {0,3}\[/.test(line)) {
+      for (const destination of destinationsOf(blankCodeSpans(line))) {
+        const path = localPath(destination);
+        if (path !== undefined) links.push({ path, line: index + 1 });
+      }
+    }
+  }
+  return links;
+}
+
+/** `[text](destination "title")`, `![alt](destination)` and `[label]: destination`. */
+function* destinationsOf(line: string): Iterable<string> {
+  const definition = /^ {0,3}\[[^\]\n]{1,200}\]:\s*(\S{1,1024})/.exec(line)?.[1];
+  if (definition !== undefined) yield definition;
+  for (let at = line.indexOf("]("); at >= 0; at = line.indexOf("](", at + 2)) {
+    const destination = readDestination(line, at + 2);
+    if (destination !== undefined) yield destination;
+  }
+}
+
+/** Up to the closing parenthesis or a blank; parentheses inside must be balanced. */
+function readDestination(line: string, start: number): string | undefined {
+  const end = Math.min(line.length, start + MAX_DESTINATION);
+  if (line[start] === "<") {
+    const close = line.indexOf(">", start);
+    return close > 0 && close < end ? line.slice(start, close + 1) : undefined;
+  }
+  let depth = 0;
+  for (let at = start; at < end; at++) {
+    const character = line[at];
+    if (character === "(") depth++;
+    else if (character === " " || (character === ")" && depth-- === 0)) return line.slice(start, at);
+  }
+  return undefined;
+}
+
+/** `undefined` for what is not a path: addresses, fragments, placeholders. */
+function localPath(destination: string): string | undefined {
+  const bare = destination.replace(/^<(.*)>$/, "$1").split(/[#?]/, 1)[0] ?? "";
+  const isPlaceholder = /[{}$<>*|]|\.\.\./.test(bare);
+  if (bare === "" || isPlaceholder || /^[a-z][a-z0-9+.-]*:/i.test(bare) || bare.startsWith("//"))
+    return undefined;
+  try {
+    return decodeURIComponent(bare);
+  } catch {
+    // A stray percent sign: the path is meant as it is written.
+    return bare;
+  }
+}
+
+/** Code spans become blanks, so that what is shown as an example is not taken for a link. */
+function blankCodeSpans(line: string): string {
+  let result = "";
+  let at = 0;
+  while (at < line.length) {
+    const open = line.indexOf("`", at);
+    if (open < 0) break;
+    const width = countBackticks(line, open);
+    const close = findClosing(line, open + width, width);
+    result += line.slice(at, open);
+    if (close === undefined) return result + line.slice(open);
+    result += " ".repeat(close - open);
+    at = close;
+  }
+  return result + line.slice(at);
+}
+
+function countBackticks(line: string, start: number): number {
+  let end = start;
+  while (line[end] === "`") end++;
+  return end - start;
+}
+
+/** Where the next run of exactly `width` backticks ends. */
+function findClosing(line: string, start: number, width: number): number | undefined {
+  for (let at = line.indexOf("`", start); at >= 0; at = line.indexOf("`", at)) {
+    const found = countBackticks(line, at);
+    at += found;
+    if (found === width) return at;
+  }
+  return undefined;
+}

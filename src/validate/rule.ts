@@ -1,0 +1,19 @@
+/** What a rule is: it reports what is wrong and mends the draft where a skill is loaded all the same. */
+import type { DiagnosticCode } from "../foundation/diagnostic-codes.ts";
+import type { BodyFacts, ParsedSkill } from "../skill/skill.ts";
+import type { ManifestDraft } from "./build-manifest.ts";
+import type { GivenFields } from "./read-fields.ts";
+import type { Report } from "./report.ts";
+
+export interface RuleSubject {
+  readonly parsed: ParsedSkill;
+  readonly fields: GivenFields;
+  readonly draft: ManifestDraft;
+  readonly body: BodyFacts;
+}
+
+export interface Rule {
+  /** Every code it can report. */
+  readonly codes: readonly DiagnosticCode[];
+  check(subject: RuleSubject, report: Report): void;
+}

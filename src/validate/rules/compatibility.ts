@@ -1,0 +1,31 @@
+/** `compatibility`, when given, has 1 to 500 characters. */
+import { MAX_COMPATIBILITY_LENGTH } from "../../skill/manifest-fields.ts";
+import { countCharacters } from "../count-characters.ts";
+import type { Rule } from "../rule.ts";
+
+export const compatibilityRule: Rule = {
+  codes: ["compatibility.empty", "compatibility.too-long"],
+  check({ draft, fields }, report) {
+    const given = fields.known.get("compatibility");
+    if (given === undefined) return;
+    const { key, value } = given;
+    if (value === "" || draft.compatibility === "") {
+      delete draft.compatibility;
+      report("compatibility.empty", "`compatibility` is empty.", {
+        key,
+        hint: "Give it a value or remove it.",
+      });
+    }
+    const written = typeof value === "string" ? value : (draft.compatibility ?? "");
+    const length = countCharacters(written, MAX_COMPATIBILITY_LENGTH);
+    if (length <= MAX_COMPATIBILITY_LENGTH) return;
+    report(
+      "compatibility.too-long",
+      `\`compatibility\` has ${length} characters; ${MAX_COMPATIBILITY_LENGTH} are allowed.`,
+      {
+        key,
+        hint: "Shorten it; details belong into the body.",
+      },
+    );
+  },
+};

@@ -1,0 +1,20 @@
+/** The name is that of the directory. A skill whose name differs is loaded under its own name. */
+import { showValue } from "../report.ts";
+import type { Rule } from "../rule.ts";
+
+export const nameDirectoryRule: Rule = {
+  codes: ["name.not-directory"],
+  check({ parsed: { candidate }, draft, fields }, report) {
+    if (candidate.form !== "directory" || draft.name === candidate.defaultName) return;
+    const given = fields.known.get("name");
+    const directory = candidate.defaultName.normalize("NFKC");
+    const written = typeof given?.value === "string" ? given.value.trim().normalize("NFKC") : draft.name;
+    if (written === "" || given === undefined || given.value === null) return;
+    if (draft.name === directory || written === directory) return;
+    report(
+      "name.not-directory",
+      `\`name\` is ${showValue(draft.name)}, but the directory is named ${showValue(candidate.defaultName)}.`,
+      { key: given.key, hint: `Rename the directory to \`${draft.name}\`, or change \`name\`.` },
+    );
+  },
+};

@@ -1,0 +1,30 @@
+/** Trigger patterns are regular expressions. */
+import { showValue } from "../report.ts";
+import type { Rule } from "../rule.ts";
+
+export const triggersRule: Rule = {
+  codes: ["trigger.pattern"],
+  check({ draft, fields }, report) {
+    const key = fields.known.get("triggers")?.key;
+    if (key === undefined || draft.triggers === undefined) return;
+    const patterns = draft.triggers.patterns.filter((pattern) => {
+      const fault = regularExpressionFault(pattern);
+      if (fault === undefined) return true;
+      report("trigger.pattern", `\`${key}.patterns\` has ${showValue(pattern)}: ${fault}.`, {
+        key,
+        hint: "Write a JavaScript regular expression; this one is left out.",
+      });
+      return false;
+    });
+    draft.triggers = { ...draft.triggers, patterns };
+  },
+};
+
+function regularExpressionFault(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, "u");
+    return undefined;
+  } catch (fault) {
+    return fault instanceof Error ? fault.message : String(fault);
+  }
+}

@@ -1,0 +1,62 @@
+/** Importing the library loads its own modules and does nothing else. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { ROOT } from "../support/repository.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+interface ImportReport {
+  readonly modules: readonly string[];
+  readonly listeners: readonly string[];
+  readonly resources: readonly string[];
+  readonly globals: readonly string[];
+  readonly environment: boolean;
+}
+
+/** Imports the library in a process of its own and says what that left behind. */
+const PROBE = `
+import { registerHooks } from "node:module";
+const modules = [];
+registerHooks({ load: (url, context, next) => { modules.push(url); return next(url, context); } });
+const globals = new Set(Reflect.ownKeys(globalThis));
+const environment = JSON.stringify(process.env);
+const listeners = new Set(process.eventNames());
+const resources = process.getActiveResourcesInfo();
+await import(${JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href)});
+process.stdout.write(JSON.stringify({
+  modules,
+  listeners: process.eventNames().filter((name) => !listeners.has(name)),
+  resources: process.getActiveResourcesInfo().slice(resources.length),
+  globals: Reflect.ownKeys(globalThis).filter((name) => !globals.has(name)).map(String),
+  environment: JSON.stringify(process.env) === environment,
+}));
+`;
+
+test("importing the library loads no package and no command line, and has no side effect", () => {
+  const folder = temporaryFolder();
+  const home = join(folder, "home");
+  const cwd = join(folder, "cwd");
+  mkdirSync(home);
+  mkdirSync(cwd);
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "--eval", PROBE], {
+    cwd,
+    env: { ...process.env, HOME: home },
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  const report = JSON.parse(stdout) as ImportReport;
+  const src = pathToFileURL(join(ROOT, "src")).href;
+  const own = report.modules.filter((url) => url.startsWith(`${src}/`) && !url.startsWith(`${src}/cli/`));
+  expect(own).toContain(`${src}/index.ts`);
+  expect(report.modules.filter((url) => !own.includes(url) && !url.startsWith("node:"))).toEqual([]);
+  expect({ ...report, modules: [] }).toEqual({
+    modules: [],
+    listeners: [],
+    resources: [],
+    globals: [],
+    environment: true,
+  });
+  expect([...readdirSync(home), ...readdirSync(cwd)]).toEqual([]);
+});

@@ -1,0 +1,61 @@
+/** What the documents name exists: files and folders in backticks, targets of links, the documents themselves. */
+import { existsSync, globSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { type Document, prose, ROOT_DOCUMENTS, readDocuments } from "../support/documents.ts";
+import { filesUnder, ROOT, readRepositoryFile } from "../support/repository.ts";
+
+const TOP_FOLDERS = ["src", "test", "scripts", "bin", "bench", "docs", "examples", "tools", ".ci"];
+/** The parts of the pipeline, which documents may name without `src/`. */
+const PARTS = [...new Set(filesUnder(["src"], [".ts"]).map((path) => path.split("/")[1] ?? ""))];
+
+/** Words in backticks that can only be meant as a path in this repository. */
+function namedPaths(document: Document): readonly string[] {
+  const words = [...prose(document).matchAll(/`([\w./*-]+)`/g)].map((match) => match[1] ?? "");
+  return words.filter(
+    (word) =>
+      (word.includes("/") && [...TOP_FOLDERS, ...PARTS].includes(word.split("/")[0] ?? "")) ||
+      ROOT_DOCUMENTS.includes(word),
+  );
+}
+
+function exists(path: string): boolean {
+  const places = [join(ROOT, path), join(ROOT, "src", path)];
+  return places.some((place) => (place.includes("*") ? globSync(place).length > 0 : existsSync(place)));
+}
+
+function linkTargets(document: Document): readonly string[] {
+  return [...prose(document).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => (match[1] ?? "").replace(/#.*$/, ""))
+    .filter((target) => target !== "" && !/^[a-z]+:/.test(target));
+}
+
+test("the documents every reader looks for are there", () => {
+  const missing = [...ROOT_DOCUMENTS, "LICENSE"].filter((path) => !existsSync(join(ROOT, path)));
+  expect(missing).toEqual([]);
+});
+
+test("every path that a document names exists", () => {
+  const missing = readDocuments().flatMap((document) =>
+    namedPaths(document)
+      .filter((path) => !exists(path))
+      .map((path) => `${document.path}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("every relative link leads somewhere", () => {
+  const broken = readDocuments().flatMap((document) =>
+    linkTargets(document)
+      .filter((target) => !existsSync(join(ROOT, dirname(document.path), target)))
+      .map((target) => `${document.path}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("every folder of src is named in ARCHITECTURE.md", () => {
+  const text = readRepositoryFile("ARCHITECTURE.md");
+  const folders = PARTS.filter((part) => !part.endsWith(".ts"));
+  const unnamed = folders.filter((folder) => !text.includes(`${folder}/`) && !text.includes(`src/${folder}`));
+  expect(unnamed).toEqual([]);
+});

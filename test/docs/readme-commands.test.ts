@@ -1,0 +1,53 @@
+/** The commands a reader copies work: `npx metier …` in README's `sh` blocks, and in `sh run` blocks anywhere. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, test } from "vitest";
+import { type CodeBlock, codeBlocks, readDocuments } from "../support/documents.ts";
+import { ROOT } from "../support/repository.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+const blocks = readDocuments()
+  .flatMap(codeBlocks)
+  .filter(({ document, info }) => info === "sh run" || (info === "sh" && document === "README.md"));
+
+/** Lines joined where they end in a backslash; only those that call our command. */
+function commands(block: CodeBlock): readonly string[] {
+  return block.code
+    .replace(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => line.startsWith("npx metier"));
+}
+
+/** A folder with what a clone has and an `npx` that runs this repository's command. */
+function makeWorkplace(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+  const folder = temporaryFolder();
+  const [cwd, home, bin] = [join(folder, "clone"), join(folder, "home"), join(folder, "bin")];
+  for (const made of [cwd, home, bin]) mkdirSync(made);
+  for (const copied of ["skills", "examples"].filter((name) => existsSync(join(ROOT, name)))) {
+    cpSync(join(ROOT, copied), join(cwd, copied), { recursive: true });
+  }
+  const npx = join(bin, "npx");
+  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${process.execPath}' '${ROOT}/bin/metier.js' "$@"\n`);
+  chmodSync(npx, 0o755);
+  return { cwd, env: { ...process.env, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) } };
+}
+
+test("README shows commands", () => {
+  expect(blocks.filter((block) => block.document === "README.md").flatMap(commands)).not.toEqual([]);
+});
+
+test.each(blocks.filter((block) => commands(block).length > 0))(
+  "the commands at $document:$line succeed",
+  (block) => {
+    const { cwd, env } = makeWorkplace();
+    for (const command of commands(block)) {
+      const { status, stderr } = spawnSync("sh", ["-c", command], { cwd, env, encoding: "utf8", input: "" });
+      expect({ command, status, stderr: status === 0 ? "" : stderr }).toEqual({
+        command,
+        status: 0,
+        stderr: "",
+      });
+    }
+  },
+);

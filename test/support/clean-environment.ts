@@ -1,0 +1,17 @@
+/** Gives the whole test run an empty home of its own, so that nothing on the developer's machine changes a result. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** What the developer may set for a test run. */
+const KEPT = new Set(["METIER_REQUIRE_SANDBOX", "METIER_FUZZ_RUNS"]);
+
+export function setup(): () => void {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "metier-test-home-")));
+  process.env.HOME = home;
+  for (const name of Object.keys(process.env)) {
+    const isSetting = name.startsWith("METIER_") || name.startsWith("XDG_") || name === "FORCE_COLOR";
+    if (isSetting && !KEPT.has(name)) delete process.env[name];
+  }
+  return () => rmSync(home, { recursive: true, force: true });
+}

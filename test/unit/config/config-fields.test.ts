@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { Config } from "../../../src/config/config.ts";
+import { CONFIG_FIELDS } from "../../../src/config/config-fields.ts";
+import { toKebabCase } from "../../../src/foundation/spelling.ts";
+import { nest, SAMPLE_FIELDS } from "./sample-values.ts";
+import { createWorld } from "./world.ts";
+
+const CONTEXT = { home: "/home/me", base: "/base" };
+
+describe("the table of keys", () => {
+  test.each(CONFIG_FIELDS.map((field) => [field.path, field] as const))("%s is a sound row", (path, field) => {
+    expect(path.replace(/<\w+>/g, "x")).toBe(toKebabCase(path.replace(/<\w+>/g, "x")));
+    expect(field.description).toMatch(/^[A-Z].*\.$/);
+    expect(field.type.allowed).not.toBe("");
+    if (field.default !== undefined) expect(field.type.read(field.default, CONTEXT)).toEqual(field.default);
+    if (field.project === "tighten") expect(field.tightening).toBeDefined();
+    if (field.secret) expect(field.project).toBe("never");
+    if (field.inherits) expect(CONFIG_FIELDS.map((other) => other.path)).toContain(field.inherits);
+  });
+
+  test("no key and no other name of a key stands there twice", () => {
+    const names = CONFIG_FIELDS.flatMap(({ path, aliases = [] }) => {
+      const parent = path.slice(0, path.lastIndexOf("."));
+      return [path, ...aliases.map((alias) => `${parent}.${alias}`)];
+    });
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  test("every key can be set, arrives in the config, and remembers its origin", async () => {
+    const world = createWorld();
+    for (const { segments, raw } of SAMPLE_FIELDS) {
+      const overrides = [{ where: "test", values: nest(segments, raw) }];
+      const { origins, diagnostics, config } = await world.load({ overrides });
+      expect(diagnostics).toEqual([]);
+      expect(origins.get(segments.join("."))).toMatchObject({ layer: "option", where: "test" });
+      const { config: without } = await world.load();
+      expect(config).not.toEqual(without);
+    }
+  });
+
+  test("all keys together make this config", async () => {
+    const world = createWorld();
+    const overrides = SAMPLE_FIELDS.map(({ segments, raw }) => ({ where: "test", values: nest(segments, raw) }));
+    const provider = { enabled: false, namespace: "mail", command: ["bridge"], timeoutSeconds: 7 };
+    const expected: Config = {
+      skills: {
+        paths: ["/team"],
+        trustedPaths: ["/team"],
+        preset: "mamba",
+        disabled: ["gh"],
+        allow: ["pdf-*"],
+        allowWithin: [],
+        deny: ["evil-*"],
+        order: ["user", "project", "bundled", "integration", "installed", "custom"],
+        autoDiscover: false,
+        bundled: false,
+        disabledBundled: ["gh"],
+        enabledBundled: ["gh"],
+        nested: true,
+        namespaceTools: false,
+        defaultExecution: "isolated",
+        scriptTimeoutMs: 5,
+        projectDirs: ["workspace/skills"],
+        userDir: "/mine",
+        pluginsDir: "/plugins",
+        plugins: [{ url: "https://example.com/a", enabled: true }],
+        defaults: { allowChatIds: ["1"] },
+        settings: {
+          mail: {
+            enabled: false,
+            model: "fast",
+            allowChatIds: ["2"],
+            env: { MAIL_TOKEN: { value: "s3cret", secret: true } },
+            capabilityProvider: provider,
+          },
+        },
+      },
+      models: {
+        fast: {
+          provider: "openai",
+          model: "m",
+          baseUrl: "https://example.com",
+          apiKeyEnv: "KEY",
+          apiKey: "s3cret",
+          apiKeyCommand: ["pass", "show"],
+        },
+      },
+      capabilities: { providers: { mail: provider } },
+      tools: { bash: "deny" },
+      policyTools: {},
+      sandbox: { backend: "bubblewrap", network: ["example.com"], programs: ["python3"] },
+    };
+    expect((await world.load({ overrides })).config).toEqual(expected);
+  });
+});

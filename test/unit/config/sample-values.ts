@@ -1,0 +1,78 @@
+/** For every key of the table a value that is not its default: tests that go through all rows use it. */
+import { CONFIG_FIELDS, type ConfigField } from "../../../src/config/config-fields.ts";
+
+export interface SampleField {
+  readonly field: ConfigField;
+  /** Names filled in: `skills.mail.enabled`. */
+  readonly segments: readonly string[];
+  readonly raw: unknown;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  "<skill>": "mail",
+  "<alias>": "fast",
+  "<provider>": "mail",
+  "<tool>": "bash",
+  "<VARIABLE>": "MAIL_TOKEN",
+};
+
+const RAW_VALUES: Readonly<Record<string, unknown>> = {
+  "skills.paths": ["/team"],
+  "skills.trusted-paths": ["/team"],
+  "skills.preset": "mamba",
+  "skills.disabled": ["gh"],
+  "skills.allow": ["pdf-*"],
+  "skills.deny": ["evil-*"],
+  "skills.order": ["user", "project", "bundled", "integration", "installed", "custom"],
+  "skills.auto-discover": false,
+  "skills.bundled": false,
+  "skills.disabled-bundled": ["gh"],
+  "skills.enabled-bundled": ["gh"],
+  "skills.nested": true,
+  "skills.namespace-tools": false,
+  "skills.default-execution": "isolated",
+  "skills.script-timeout-ms": 5,
+  "skills.project-dirs": ["workspace/skills"],
+  "skills.user-dir": "/mine",
+  "skills.plugins-dir": "/plugins",
+  "skills.plugins": [{ url: "https://example.com/a", enabled: true }],
+  "skills.defaults.allow-chat-ids": ["1"],
+  "skills.<skill>.enabled": false,
+  "skills.<skill>.model": "fast",
+  "skills.<skill>.allow-chat-ids": ["2"],
+  "skills.<skill>.<VARIABLE>": "s3cret",
+  "skills.<skill>.capability-provider.enabled": false,
+  "skills.<skill>.capability-provider.namespace": "mail",
+  "skills.<skill>.capability-provider.command": ["bridge"],
+  "skills.<skill>.capability-provider.timeout-seconds": 7,
+  "models.<alias>.provider": "openai",
+  "models.<alias>.model": "m",
+  "models.<alias>.base-url": "https://example.com",
+  "models.<alias>.api-key-env": "KEY",
+  "models.<alias>.api-key": "s3cret",
+  "models.<alias>.api-key-command": ["pass", "show"],
+  "capabilities.providers.<provider>.enabled": false,
+  "capabilities.providers.<provider>.namespace": "mail",
+  "capabilities.providers.<provider>.command": ["bridge"],
+  "capabilities.providers.<provider>.timeout-seconds": 7,
+  "tools.<tool>": "deny",
+  "sandbox.backend": "bubblewrap",
+  "sandbox.network": ["example.com"],
+  "sandbox.programs": ["python3"],
+};
+
+export const SAMPLE_FIELDS: readonly SampleField[] = CONFIG_FIELDS.map((field) => {
+  if (!(field.path in RAW_VALUES)) throw new Error(`Add a sample value for the new key ${field.path}`);
+  const segments = field.path.split(".").map((part) => NAMES[part] ?? part);
+  return { field, segments, raw: RAW_VALUES[field.path] };
+});
+
+/** `["a", "b"], 1` → `{ a: { b: 1 } }` */
+export function nest(segments: readonly string[], value: unknown): Record<string, unknown> {
+  return segments.reduceRight((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
+}
+
+/** A JSON config file that sets one key. */
+export function fileText({ segments, raw }: Pick<SampleField, "segments" | "raw">): string {
+  return JSON.stringify(nest(segments, raw), null, 2);
+}

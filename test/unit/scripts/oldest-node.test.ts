@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { isSupported } from "../../../scripts/setup/pinned-node.mjs";
+import { readRepositoryFile } from "../../support/repository.ts";
+
+test("the oldest Node is the same in the package, the command and the set-up", () => {
+  const { engines } = JSON.parse(readRepositoryFile("package.json")) as { engines: { node: string } };
+  const oldest = engines.node.replace(">=", "");
+  expect(readRepositoryFile("bin/metier.js")).toContain(`const OLDEST_NODE = "${oldest}";`);
+  expect(readRepositoryFile("scripts/setup/pinned-node.mjs")).toContain(`const OLDEST = "${oldest}";`);
+});
+
+test.each([
+  ["20.20.2", false],
+  ["22.17.9", false],
+  ["22.18.0", true],
+  ["23.0.0", true],
+  ["26.10.0", true],
+])("Node %s is supported: %s", (version, expected) => {
+  expect(isSupported(version)).toBe(expected);
+});
