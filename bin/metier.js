@@ -3,11 +3,11 @@
  * The first step of the command: a Node that is new enough, the compile cache, then the program.
  * Every old Node must be able to read this file, and it costs every start: it loads nothing it need not.
  */
-import { existsSync, mkdirSync } from "node:fs";
-import * as nodeModule from "node:module";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+// An import of `node:fs` would load all that it can do. A Node without this function is too old to go on anyway.
+const builtin = process.getBuiltinModule ?? ((/** @type {string} */ name) => import(name));
+const { existsSync, mkdirSync } = await builtin("node:fs");
+const { join } = await builtin("node:path");
+const { fileURLToPath } = await builtin("node:url");
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PROGRAM = new URL("../dist/cli/main.js", import.meta.url);
@@ -34,7 +34,7 @@ function enableCompileCache() {
   const folder = join(metierHome(), ".metier", "cache", "compile");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    nodeModule.enableCompileCache(folder);
+    process.getBuiltinModule("node:module").enableCompileCache(folder);
   } catch {
     // A home that cannot be written to: every start compiles anew.
   }
@@ -45,7 +45,7 @@ function metierHome() {
   const index = process.argv.findIndex((word) => word === "--home" || word.startsWith("--home="));
   const word = process.argv[index] ?? "";
   const option = word === "--home" ? process.argv[index + 1] : word.slice("--home=".length);
-  return option || process.env.METIER_HOME || homedir();
+  return option || process.env.METIER_HOME || process.getBuiltinModule("node:os").homedir();
 }
 
 /** A clone that was never set up. */

@@ -3,9 +3,10 @@
  * of its own. What stands under `dependencies` stays an import; every other package is bundled, and its licence goes
  * into `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
+import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { collectNotices } from "./build/notices.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
 import { ROOT, runQuietly } from "./setup/repository.mjs";
@@ -16,7 +17,7 @@ const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
 
 async function bundle() {
   const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: { index: "src/index.ts", "cli/main": "src/cli/main.ts" },
     outdir: STAGING,
@@ -32,8 +33,13 @@ async function bundle() {
     // Its ES module form: its Node form is CommonJS and calls `require`, which a bundle of modules has not.
     alias: { yaml: join(ROOT, "node_modules/yaml/browser/index.js") },
     metafile: true,
+    write: false,
     logLevel: "silent",
   });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, takeBuiltinsLazily(text));
+  }
   return Object.keys(metafile.inputs);
 }
 

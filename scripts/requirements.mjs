@@ -13,8 +13,8 @@ print("case", BEHAVIOUR_CASES, cases);
  * @param {import("../test/support/citations.ts").Citations} citations
  */
 function print(noun, rows, citations) {
-  for (const { id, stage, title } of rows) {
-    const proofs = [...(citations.get(id) ?? [])].join(", ");
+  for (const { id, stage, title, bench } of rows) {
+    const proofs = [...(citations.get(id) ?? []), ...(bench ? [bench] : [])].join(", ");
     const state = proofs || (DUE.includes(stage) ? "NOT PROVEN" : `not yet due (stage ${stage})`);
     console.log(`${noun} ${id}: ${title}\n    ${state}`);
   }

@@ -14,6 +14,8 @@ export interface Requirement {
   /** Later stages that build more on it: what is read and kept now is acted on then. */
   readonly later?: string;
   readonly title: string;
+  /** The program that measures it, where a test would have to assert a time. */
+  readonly bench?: string;
 }
 
 export const REQUIREMENTS: readonly Requirement[] = [

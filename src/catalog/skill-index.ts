@@ -3,16 +3,9 @@
  * it can be deleted at any time, a fault in it means reading again, and activation never uses it.
  */
 import { createHash } from "node:crypto";
-import {
-  type BigIntStats,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { type BigIntStats, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { writeAtomic } from "../host/write-atomic.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
 import { type FolderListing, type ListFolder, readFolderListing } from "../sources/folder-listing.ts";
 import { stampOf } from "../trust/identify-file.ts";
@@ -65,9 +58,8 @@ export function openSkillIndex({
   profile,
   minSkills = MIN_SKILLS,
 }: IndexOptions): SkillIndex {
-  const folder = join(cacheFolder, "index");
   const id = createHash("sha256").update(`${profile}\0${root}`).digest("hex").slice(0, 32);
-  const path = join(folder, `${id}.json`);
+  const path = join(cacheFolder, "index", `${id}.json`);
   const old = readIndex(path, root);
   const fresh: IndexFile = { format: FORMAT, root, writtenAt: Date.now(), folders: table(), files: table() };
   const isClean = (changed: number): boolean => old !== undefined && changed < old.writtenAt - RACY_MS;
@@ -109,7 +101,7 @@ export function openSkillIndex({
       const skills = Object.keys(fresh.files).length;
       const dropped = old !== undefined && entries(old) !== reused;
       if (skills < minSkills || (added === 0 && !dropped)) return;
-      writeIndex(folder, path, JSON.stringify(fresh));
+      writeIndex(path, JSON.stringify(fresh));
     },
   };
 }
@@ -142,13 +134,10 @@ function readIndex(path: string, root: string): IndexFile | undefined {
 }
 
 /** A reader sees the old index or the new one, whole; the last of two writers wins. */
-function writeIndex(folder: string, path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
+function writeIndex(path: string, text: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(temporary, text, { mode: 0o600 });
-    renameSync(temporary, path);
+    writeAtomic(path, text, { flush: false });
   } catch {
-    rmSync(temporary, { force: true }); // No room or no permission: the next listing is as slow as this one.
+    // No room or no permission: the next listing is as slow as this one.
   }
 }

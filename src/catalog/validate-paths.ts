@@ -1,7 +1,8 @@
 /** Checks what lies at some paths (files, folders, whole trees) or a given object; loads nothing, drops nothing. */
 import { compareDiagnostics, type Diagnostic, hasErrors } from "../foundation/diagnostic.ts";
 import type { SkillCandidate } from "../skill/skill.ts";
-import { scanRoot } from "../sources/scan-root.ts";
+import { type ScanOptions, scanRoot } from "../sources/scan-root.ts";
+import type { SkillRoot } from "../sources/skill-root.ts";
 import { inspectSkill } from "../validate/inspect-skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import { type GivenSkill, placeGiven } from "./given-skills.ts";
@@ -29,10 +30,7 @@ export async function validatePaths(paths: readonly string[], profile: Profile):
   const results = new Map<string, ValidationResult>();
   const diagnostics: Diagnostic[] = [];
   for (const path of paths) {
-    const scan = scanRoot(
-      { scope: "custom", kind: "foreign", path, rank: 0, explicit: true, grantFolder: path },
-      { knownRoots: paths, nested: true },
-    );
+    const scan = scanRoot(...searchOptions(path, paths));
     diagnostics.push(...scan.diagnostics);
     let skills = 0;
     for (const { candidate } of scan.found) {
@@ -49,6 +47,22 @@ export async function validatePaths(paths: readonly string[], profile: Profile):
     results: list,
     diagnostics: diagnostics.sort(compareDiagnostics),
   };
+}
+
+/** How a path named by the user is searched: like a custom source, with nested skills as skills of their own. */
+export function searchOptions(
+  path: string,
+  paths: readonly string[],
+): [root: SkillRoot, options: ScanOptions] {
+  const root: SkillRoot = {
+    scope: "custom",
+    kind: "foreign",
+    path,
+    rank: 0,
+    explicit: true,
+    grantFolder: path,
+  };
+  return [root, { knownRoots: paths, nested: true }];
 }
 
 /** A skill that the embedding program would give as an object. */

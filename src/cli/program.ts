@@ -7,7 +7,7 @@ import { disable, enable } from "./commands/enable.ts";
 import { list } from "./commands/list.ts";
 import { newSkill } from "./commands/new.ts";
 import { show } from "./commands/show.ts";
-import { manageList, tour } from "./commands/tour.ts";
+import { manageActions, manageList, tour } from "./commands/tour.ts";
 import { trust, untrust } from "./commands/trust.ts";
 import { validate } from "./commands/validate.ts";
 import type { CliContext } from "./context.ts";
@@ -49,8 +49,14 @@ function skillRoutes(): RouteMap<CliContext> {
 
 function manageRoutes(): RouteMap<CliContext> {
   return buildRouteMap({
-    routes: { enable: enable.command, disable: disable.command, list: manageList.command },
-    docs: { brief: "Enable, disable or list installed skills" },
+    routes: {
+      enable: enable.command,
+      disable: disable.command,
+      list: manageList.command,
+      actions: manageActions.command,
+    },
+    defaultCommand: "actions",
+    docs: { brief: "Enable, disable or list installed skills", hideRoute: { actions: true } },
   });
 }
 

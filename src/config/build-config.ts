@@ -43,7 +43,7 @@ function setAllowLists(config: Table, [own = [], ...further]: readonly unknown[]
   setDeep(config, ["skills", "allowWithin"], further);
 }
 
-/** `skills.research.PERPLEXITY_API_KEY` → `skills`, `settings`, `research`, `env`, `PERPLEXITY_API_KEY`. */
+/** `skills.mail.MAIL_TOKEN` → `skills`, `settings`, `mail`, `env`, `MAIL_TOKEN`. */
 function propertyPath({ field, segments }: ConfigValue): readonly string[] {
   const template = field.path.split(".");
   return segments.flatMap((segment, index) => {

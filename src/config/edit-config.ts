@@ -24,7 +24,7 @@ const ANYWHERE = { home: "/", base: "/" };
 export function parseConfigValue(path: readonly string[], text: string): unknown {
   const { field, segments } = requireField({ path });
   const value = field.type.fromText(text);
-  requireValue(field, segments, value);
+  requireValue(field, segments, value, text);
   return value;
 }
 
@@ -78,10 +78,15 @@ function requireListField(edit: ConfigEdit): FoundField {
   });
 }
 
-function requireValue(field: ConfigField, segments: readonly string[], value: unknown): void {
+function requireValue(
+  field: ConfigField,
+  segments: readonly string[],
+  value: unknown,
+  written: unknown = value,
+): void {
   if (field.type.read(value, ANYWHERE) !== undefined) return;
   const key = formatKeyPath(segments);
-  throw new ConfigError(`\`${key}\` cannot be ${showValue(field, value)}.`, undefined, {
+  throw new ConfigError(`\`${key}\` cannot be ${showValue(field, written)}.`, undefined, {
     hint: `Allowed is ${field.type.allowed}.`,
   });
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Origin } from "./config.ts";
 import { CONFIG_FIELDS, type ConfigField } from "./config-fields.ts";
-import { formatKeyPath } from "./key-path.ts";
+import { formatKeyPath, showKeyPath } from "./key-path.ts";
 import type { Assignment } from "./read-assignments.ts";
 import { showValue } from "./redact.ts";
 
@@ -107,7 +107,7 @@ function lowerValue(
 }
 
 function reportUserOnly(assignment: Assignment, userFile: string): Diagnostic {
-  const key = formatKeyPath(assignment.segments);
+  const key = showKeyPath(assignment.segments);
   return reportAt(assignment, {
     code: "config.user-only",
     severity: "warning",
@@ -118,7 +118,7 @@ function reportUserOnly(assignment: Assignment, userFile: string): Diagnostic {
 
 function reportNotGranted(assignment: Assignment, refusal: string, userFile: string): Diagnostic {
   const { field, segments, value } = assignment;
-  const shown = `\`${formatKeyPath(segments)} = ${showValue(field, value)}\``;
+  const shown = `\`${showKeyPath(segments)} = ${showValue(field, value)}\``;
   return reportAt(assignment, {
     code: "config.not-granted",
     severity: "warning",
@@ -133,7 +133,7 @@ function reportCannotTighten(assignment: Assignment): Diagnostic {
   return reportAt(assignment, {
     code: "config.policy-cannot-tighten",
     severity: "error",
-    message: `\`${formatKeyPath(segments)} = ${showValue(field, value)}\` makes nothing stricter, so the policy cannot set it.`,
+    message: `\`${showKeyPath(segments)} = ${showValue(field, value)}\` makes nothing stricter, so the policy cannot set it.`,
     hint: tightening
       ? `In a policy this key ${tightening.how}.`
       : `Remove it. A policy may set: ${policyKeys().join(", ")}.`,

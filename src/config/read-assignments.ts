@@ -5,7 +5,7 @@ import type { Position } from "../skill/skill.ts";
 import type { Layer, Origin } from "./config.ts";
 import type { ConfigField } from "./config-fields.ts";
 import { FIELD_TREE, type FieldNode, findKey, suggestKey } from "./find-field.ts";
-import { formatKeyPath } from "./key-path.ts";
+import { formatKeyPath, showKeyPath } from "./key-path.ts";
 import { showValue } from "./redact.ts";
 import { isTable, type ReadContext } from "./value-types.ts";
 
@@ -93,7 +93,7 @@ class LayerReader {
     if (earlier && !isDeepStrictEqual(earlier.value, value)) this.#contradicted.add(key);
     if (this.#contradicted.has(key)) {
       this.assignments.delete(key);
-      this.#reportTwice(written, key);
+      this.#reportTwice(written, segments);
       return;
     }
     const { layer, where, locate } = this.#layer;
@@ -102,7 +102,7 @@ class LayerReader {
   }
 
   #reportUnknown(node: FieldNode, written: readonly string[], isTableValue: boolean): void {
-    const key = formatKeyPath(written);
+    const key = showKeyPath(written);
     if (this.#layer.sections) {
       const message = `\`${key}\` means nothing to Metier and is not used.`;
       this.#report(written, { code: "config.not-used", severity: "info", message });
@@ -126,17 +126,17 @@ class LayerReader {
     this.#report(written, {
       code: "config.invalid-value",
       severity: this.#layer.sections ? "warning" : "error",
-      message: `\`${formatKeyPath(written)}\` ${fault}.`,
+      message: `\`${showKeyPath(written)}\` ${fault}.`,
       hint,
     });
   }
 
-  #reportTwice(written: readonly string[], key: string): void {
+  #reportTwice(written: readonly string[], segments: readonly string[]): void {
     this.#report(written, {
       code: "config.spelled-twice",
       severity: "error",
-      message: `\`${formatKeyPath(written)}\` says something else than another spelling of \`${key}\` before it.`,
-      hint: `Keep one of them, best as \`${key}\`; until then neither counts.`,
+      message: `\`${showKeyPath(written)}\` says something else than another spelling of it before.`,
+      hint: `Keep one of them, best as \`${showKeyPath(segments)}\`; until then neither counts.`,
     });
   }
 

@@ -47,7 +47,10 @@ export async function readPresetLayers(preset: PresetName, home: string): Promis
   const files = configFiles.map(({ path, sections }) =>
     readFileLayer("preset", expandPath(path, home, home), home, sections),
   );
-  return [{ ...own, report: { layer: "preset", where: preset, status: "loaded" } }, ...(await Promise.all(files))];
+  return [
+    { ...own, report: { layer: "preset", where: preset, status: "loaded" } },
+    ...(await Promise.all(files)),
+  ];
 }
 
 export async function readProjectLayer(request: ProjectRequest): Promise<ProjectLayer> {

@@ -13,9 +13,12 @@ export function redactValue(field: ConfigField, value: unknown): unknown {
   return isTable(value) && value.secret === false ? withoutCredentials(value.value) : REDACTED;
 }
 
-/** The value on one short line, for messages. */
+/** The value on one short line, for messages. Tables are not shown: what stands in the wrong place may be secret. */
 export function showValue(field: ConfigField, value: unknown): string {
-  const text = field.secret ? REDACTED : (JSON.stringify(withoutCredentials(value)) ?? String(value));
+  if (field.secret) return REDACTED;
+  if (isTable(value)) return "a table";
+  if (Array.isArray(value) && value.some(isTable)) return "a list with tables";
+  const text = JSON.stringify(withoutCredentials(value)) ?? String(value);
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 

@@ -38,7 +38,7 @@ export function onlyTo(strict: boolean): Tightening {
 }
 
 export const UNION: Tightening = tightening<Texts>({
-  how: "is added to",
+  how: "may only be added to",
   adds: true,
   combine: (lower = [], limit) => [...new Set([...lower, ...limit])],
 });

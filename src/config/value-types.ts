@@ -20,6 +20,7 @@ export interface ValueType {
   readonly allowed: string;
   /** The normalised value, or `undefined` when it is not allowed. */
   read(raw: unknown, context: ReadContext): unknown;
+  /** What a file would hold; what makes no sense is given to `read` all the same, which does not allow it. */
   fromText(text: string): unknown;
 }
 
@@ -115,7 +116,7 @@ export const COMMAND: ValueType = {
     const sound = Array.isArray(words) && words.every((word) => typeof word === "string") && words[0];
     return sound ? [...words] : undefined;
   },
-  fromText: (text) => (text.trimStart().startsWith("[") ? parseJsonOr(text) : text),
+  fromText: (text) => (text.trimStart().startsWith("[") ? parseJson(text) : text),
 };
 
 /** A variable of one skill's environment: secret unless it says otherwise. */
@@ -137,7 +138,7 @@ export const PLUGINS: ValueType = {
     const entries = Array.isArray(raw) ? raw.map(readPlugin) : undefined;
     return entries?.includes(undefined) ? undefined : entries;
   },
-  fromText: parseJsonOr,
+  fromText: parseJson,
 };
 
 const PLUGIN_KEYS = new Set(["url", "ref", "name", "enabled", "installed-at"]);
@@ -175,18 +176,17 @@ function readTexts(raw: unknown): readonly string[] | undefined {
 
 /** `["a", "b"]` or `a, b`. */
 function textToList(text: string): unknown {
-  if (text.trimStart().startsWith("[")) return parseJsonOr(text);
+  if (text.trimStart().startsWith("[")) return parseJson(text);
   return text
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
 }
 
-/** Text that is no JSON stays as it is; the type then says what is allowed. */
-function parseJsonOr(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text;
+    return undefined; // Which no type allows, so the caller is told what is.
   }
 }

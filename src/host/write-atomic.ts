@@ -23,6 +23,8 @@ import { basename, dirname, join, resolve } from "node:path";
 export interface WriteOptions {
   /** Asked right before the file is replaced; `false` leaves everything as it is. */
   onlyIf?(): boolean;
+  /** Whether the text must outlast a power cut. Default: yes; a cache need not. */
+  readonly flush?: boolean;
 }
 
 /** Keeps the mode and owner of a file that is there, and writes through a link to its target. */
@@ -31,15 +33,16 @@ export function writeAtomic(file: string, content: string | Uint8Array, options:
   const existing = statSync(target, { throwIfNoEntry: false });
   const folder = dirname(target);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { flush = true } = options;
   const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
-    writeFlushed(temporary, content, existing);
+    writeTemporary(temporary, content, existing, flush);
     if (options.onlyIf?.() === false) return false;
     renameSync(temporary, target);
   } finally {
     rmSync(temporary, { force: true });
   }
-  flushFolder(folder);
+  if (flush) flushFolder(folder);
   return true;
 }
 
@@ -57,7 +60,12 @@ function followLink(path: string): string {
   }
 }
 
-function writeFlushed(path: string, content: string | Uint8Array, existing: Stats | undefined): void {
+function writeTemporary(
+  path: string,
+  content: string | Uint8Array,
+  existing: Stats | undefined,
+  flush: boolean,
+): void {
   const descriptor = openSync(path, "wx", 0o600);
   try {
     writeFileSync(descriptor, content);
@@ -65,7 +73,7 @@ function writeFlushed(path: string, content: string | Uint8Array, existing: Stat
       if (existing.uid !== process.getuid?.()) tryToKeepOwner(descriptor, existing);
       fchmodSync(descriptor, existing.mode & 0o7777);
     }
-    fsyncSync(descriptor);
+    if (flush) fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }

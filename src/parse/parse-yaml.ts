@@ -41,6 +41,10 @@ export function parseYaml(text: string, firstLine: number): YamlResult {
   return { ok: false, problem };
 }
 
+export function isJsonMap(value: Json): value is Readonly<Record<string, Json>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function readDocument(text: string, firstLine: number): Obstacle | { value: Json; faults: readonly Fault[] } {
   try {
     const document = parseDocument(text, OPTIONS);

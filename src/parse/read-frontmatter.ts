@@ -4,8 +4,9 @@
  */
 import type { Json } from "../skill/manifest.ts";
 import type { Fault } from "./fault.ts";
-import { parseYaml } from "./parse-yaml.ts";
-import { hasFalseBlanks, repairYaml } from "./repair-yaml.ts";
+import { isJsonMap, parseYaml } from "./parse-yaml.ts";
+import { hasFalseBlanks } from "./repair-blanks.ts";
+import { repairYaml } from "./repair-yaml.ts";
 import { MAX_FRONTMATTER, recutSwallowedBody, type SplitFile } from "./split-frontmatter.ts";
 import { findInvisibleCharacters, stripControlCharacters } from "./suspicious-text.ts";
 
@@ -24,31 +25,23 @@ export function readFrontmatter(split: SplitFile): FrontmatterReading {
   const invisible = findInvisibleCharacters(text, yamlLine);
   if (invisible !== undefined) faults.push(invisible);
 
+  const spaced = hasFalseBlanks(text) ? repairYaml(text, yamlLine) : undefined;
+  if (spaced !== undefined)
+    return { split, frontmatter: spaced.value, faults: [...faults, ...spaced.faults] };
   const result = parseYaml(text, yamlLine);
-  if (result.ok && isMap(result.value) && !hasFalseBlanks(text)) {
+  if (result.ok && isJsonMap(result.value)) {
     return { split, frontmatter: result.value, faults: [...faults, ...result.faults] };
   }
-  if (result.ok && result.value === null)
-    return { split, frontmatter: undefined, faults: [...faults, empty(split)] };
   const recut = recutSwallowedBody(split);
   if (recut !== undefined) return readFrontmatter(recut);
-  const isRepairable = result.ok || result.problem.code === "yaml.invalid";
+  const isRepairable = result.ok ? result.value !== null : result.problem.code === "yaml.invalid";
   const repaired = isRepairable ? repairYaml(text, yamlLine) : undefined;
   if (repaired !== undefined) {
     return { split, frontmatter: repaired.value, faults: [...faults, ...repaired.faults] };
   }
-  return {
-    split,
-    frontmatter: undefined,
-    faults: [...faults, result.ok ? notAMap(split, result.value) : result.problem],
-  };
+  const problem = result.ok ? noKeys(result.value, yamlLine) : result.problem;
+  return { split, frontmatter: undefined, faults: [...faults, problem] };
 }
-
-function isMap(value: Json): value is Readonly<Record<string, Json>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-const KEYS_HINT = "Write one `key: value` a line, at least `description: …`.";
 
 function tooLarge({ yaml = "", yamlLine }: SplitFile): Fault {
   return {
@@ -60,22 +53,15 @@ function tooLarge({ yaml = "", yamlLine }: SplitFile): Fault {
   };
 }
 
-function empty({ yamlLine }: SplitFile): Fault {
+function noKeys(value: Json, line: number): Fault {
+  const found = Array.isArray(value)
+    ? "is a list, not keys with values"
+    : "is plain text, not keys with values";
   return {
-    code: "frontmatter.empty",
+    code: value === null ? "frontmatter.empty" : "frontmatter.not-a-mapping",
     severity: "error",
-    message: "The frontmatter has no keys.",
-    line: yamlLine,
-    hint: KEYS_HINT,
-  };
-}
-
-function notAMap({ yamlLine }: SplitFile, value: Json): Fault {
-  return {
-    code: "frontmatter.not-a-mapping",
-    severity: "error",
-    message: `The frontmatter is ${Array.isArray(value) ? "a list" : "plain text"}, not keys with values.`,
-    line: yamlLine,
-    hint: KEYS_HINT,
+    message: `The frontmatter ${value === null ? "has no keys" : found}.`,
+    line,
+    hint: "Write one `key: value` a line, at least `description: …`.",
   };
 }

@@ -11,6 +11,8 @@ export interface RepairedEntry {
   readonly lines: readonly string[];
   /** What was wrong, to follow "The value of `key`"; absent when lines were left out and no more. */
   readonly what?: string;
+  /** How to write it, where quotes are not the answer. */
+  readonly hint?: string;
   /** Where, relative to the entry's first line. */
   readonly lineOffset: number;
   readonly column: number;
@@ -79,7 +81,8 @@ function repairEscapes(
   const fixed = lines.map(fixEscapes);
   if (!isYaml(fixed.join("\n"))) return undefined;
   const what = "has a backslash that begins no escape known to YAML";
-  return { lines: fixed, what, lineOffset: 0, column: entry.column };
+  const hint = "Write `\\\\` for a backslash, or put the text in single quotes.";
+  return { lines: fixed, what, hint, lineOffset: 0, column: entry.column };
 }
 
 function closeBrackets(
@@ -93,7 +96,8 @@ function closeBrackets(
   const fixed = lines.map((line, index) => (index === last ? line + missing : line));
   if (!isYaml(fixed.join("\n"))) return undefined;
   const what = `lacks \`${missing}\` at its end`;
-  return { lines: fixed, what, lineOffset: last, column: (lines[last] ?? "").length };
+  const hint = "Close every bracket that is opened.";
+  return { lines: fixed, what, hint, lineOffset: last, column: (lines[last] ?? "").length };
 }
 
 /** Puts right what stands below a key without a value, line by line. */
@@ -102,7 +106,8 @@ function repairNested(lines: readonly string[], isYaml: IsYaml): RepairedEntry |
   const changed = fixed.findIndex((line, index) => line !== lines[index]);
   if (changed <= 0 || !isYaml(fixed.join("\n"))) return undefined;
   const column = (NESTED.exec(lines[changed] ?? "")?.[1]?.length ?? 0) + 1;
-  return { lines: fixed, what: "has a line below it that is not YAML", lineOffset: changed, column };
+  const hint = "Put text with special characters in quotes.";
+  return { lines: fixed, what: "has a line below it that is not YAML", hint, lineOffset: changed, column };
 }
 
 function nestedLineRepairer(isYaml: IsYaml): (line: string) => string {

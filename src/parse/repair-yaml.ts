@@ -4,11 +4,12 @@
  */
 import type { Json } from "../skill/manifest.ts";
 import type { Fault } from "./fault.ts";
-import { parseYaml } from "./parse-yaml.ts";
+import { isJsonMap, parseYaml } from "./parse-yaml.ts";
+import { repairBlanks } from "./repair-blanks.ts";
 import { type RepairedEntry, repairEntry } from "./repair-entry.ts";
+import { shorten } from "./shorten.ts";
 import { parseSimpleYaml } from "./simple-yaml.ts";
 import { splitEntries, type YamlEntry } from "./yaml-entries.ts";
-import { isBlankLine } from "./yaml-lines.ts";
 
 export interface RepairedYaml {
   readonly value: Readonly<Record<string, Json>>;
@@ -17,22 +18,14 @@ export interface RepairedYaml {
 
 /** Beyond this the attempts would take too long for what is hardly a skill's metadata. */
 const MAX_LENGTH = 16_384;
-const LEADING_BLANKS = /^(?:&nbsp;|\s)+/;
-const MARK_BLANKS = /^( *(?:- +)*(?:-|[\p{L}_][\p{L}\p{N}_.-]*:))[^\S ]+/u;
 
 /** `undefined` when nothing of it can be read. `text`'s first line is line `firstLine` of its file. */
 export function repairYaml(text: string, firstLine: number): RepairedYaml | undefined {
   if (text.length > MAX_LENGTH) return undefined;
-  const faults: Fault[] = [];
-  const lines = repairBlanks(text.split("\n"), firstLine, faults);
-  const whole = faults.length > 0 ? readMap(lines, firstLine) : undefined;
-  if (whole !== undefined) return { value: whole.value, faults: [...faults, ...whole.faults] };
-  return repairEntries(lines, firstLine, faults);
-}
-
-/** Whether blanks that YAML reads as something else stand before a key, so that it is read without complaint, but wrongly. */
-export function hasFalseBlanks(text: string): boolean {
-  return /^&nbsp;/m.test(text);
+  const { lines, fault } = repairBlanks(text.split("\n"), firstLine);
+  if (fault === undefined) return repairEntries(lines, firstLine, []);
+  const whole = readMap(lines, firstLine);
+  return whole ? { ...whole, faults: [fault, ...whole.faults] } : repairEntries(lines, firstLine, [fault]);
 }
 
 function repairEntries(
@@ -47,7 +40,8 @@ function repairEntries(
   const written = entries.map((entry) => writeEntry(entry, lines, firstLine, faults));
   const result =
     readMap([...before, ...written.flat()], firstLine) ?? readSeparately(entries, written, firstLine);
-  return { value: result.value, faults: [...faults, ...result.faults] };
+  const isEmpty = Object.keys(result.value).length === 0;
+  return isEmpty ? undefined : { value: result.value, faults: [...faults, ...result.faults] };
 }
 
 /** The last resort, when the entries are YAML one by one, but not together. */
@@ -101,70 +95,30 @@ function isYaml(text: string): boolean {
 
 function readMap(lines: readonly string[], firstLine: number): RepairedYaml | undefined {
   const result = parseYaml(lines.join("\n"), firstLine);
-  if (
-    !result.ok ||
-    result.value === null ||
-    typeof result.value !== "object" ||
-    Array.isArray(result.value)
-  ) {
-    return undefined;
-  }
-  return { value: result.value as Readonly<Record<string, Json>>, faults: result.faults };
-}
-
-/** Tabs, no-break blanks and `&nbsp;` where YAML needs spaces; a common indentation of all lines. */
-function repairBlanks(lines: readonly string[], firstLine: number, faults: Fault[]): readonly string[] {
-  const spaced = lines.map(repairLineBlanks);
-  const changed = spaced.findIndex((line, index) => line !== "" && line !== lines[index]);
-  if (changed !== -1) faults.push(repairedBlanks(lines[changed] ?? "", firstLine + changed));
-  const first = spaced.find((line) => !isBlankLine(line)) ?? "";
-  const indent = first.length - first.trimStart().length;
-  return indent === 0
-    ? spaced
-    : spaced.map((line) => line.slice(Math.min(indent, Math.max(line.search(/\S/), 0))));
-}
-
-function repairLineBlanks(line: string): string {
-  if (isBlankLine(line)) return "";
-  return line
-    .replace(LEADING_BLANKS, (blanks) =>
-      blanks.replaceAll("&nbsp;", " ").replaceAll("\t", "  ").replace(/\s/g, " "),
-    )
-    .replace(MARK_BLANKS, "$1 ");
-}
-
-function repairedBlanks(line: string, number: number): Fault {
-  const leading = LEADING_BLANKS.exec(line)?.[0] ?? "";
-  const what = leading.includes("\t") ? "A tab stands" : "Blanks that are not spaces stand";
-  return {
-    code: "yaml.repaired",
-    severity: "warning",
-    message: `${what} where YAML needs spaces; they were read as spaces.`,
-    line: number,
-    column: 1,
-    hint: "Indent with spaces.",
-  };
+  return result.ok && isJsonMap(result.value) ? { value: result.value, faults: result.faults } : undefined;
 }
 
 function repairedKey(entry: YamlEntry, line: number): Fault {
+  const key = shorten(entry.key);
   return {
     code: "yaml.repaired",
     severity: "warning",
-    message: `The key \`${entry.key}\` ${entry.keyFault}; it was read as a key all the same.`,
+    message: `The key \`${key}\` ${entry.keyFault}; it was read as a key all the same.`,
     line,
     column: 1,
-    hint: `Write \`${entry.key}: …\` at the beginning of the line.`,
+    hint: `Write \`${key}: …\` at the beginning of the line.`,
   };
 }
 
 function repairedValue(entry: YamlEntry, repaired: RepairedEntry, line: number): Fault {
+  const key = shorten(entry.key);
   return {
     code: "yaml.repaired",
     severity: "warning",
-    message: `The value of \`${entry.key}\` ${repaired.what}; it was repaired.`,
+    message: `The value of \`${key}\` ${repaired.what}; it was repaired.`,
     line: line + repaired.lineOffset,
     column: repaired.column,
-    hint: `Put text with special characters in quotes, \`${entry.key}: "…"\`, or below \`${entry.key}: |\`, indented.`,
+    hint: repaired.hint ?? `Write it in quotes, \`${key}: "…"\`, or below \`${key}: |\`, indented.`,
   };
 }
 
@@ -172,7 +126,7 @@ function leftOutKey(entry: YamlEntry, line: number): Fault {
   return {
     code: "yaml.dropped",
     severity: "warning",
-    message: `The value of \`${entry.key}\` cannot be read as YAML; the key was left out.`,
+    message: `The value of \`${shorten(entry.key)}\` cannot be read as YAML; the key was left out.`,
     line,
     column: entry.column,
     hint: "Check its brackets, quotes and indentation.",

@@ -18,6 +18,8 @@ export interface SplitFile {
   /** The frontmatter without its fences; `undefined` when there is none. */
   readonly yaml: string | undefined;
   readonly yamlStart: number;
+  /** Whether a fence ends the frontmatter. */
+  readonly isClosed: boolean;
   /** 1-based line of the file on which `yaml` begins. */
   readonly yamlLine: number;
   /** Without surrounding blank lines. */
@@ -33,6 +35,7 @@ interface Cut {
   readonly yamlEnd: number;
   readonly bodyStart: number;
   readonly bodyEnd?: number;
+  readonly isClosed: boolean;
 }
 
 interface Closing {
@@ -59,7 +62,12 @@ export function splitFrontmatter(source: string): SplitFile {
     return cutText(text, second, faults);
   }
   if (closing.glued) faults.push(gluedFence(countLineEnds(text, 0, closing.at) + 1));
-  const cut = { yamlStart: opening.yamlStart, yamlEnd: closing.at, bodyStart: closing.bodyStart };
+  const cut = {
+    yamlStart: opening.yamlStart,
+    yamlEnd: closing.at,
+    bodyStart: closing.bodyStart,
+    isClosed: true,
+  };
   return cutText(text, opening.wrapper === undefined ? cut : unwrapBody(text, cut, opening.wrapper), faults);
 }
 
@@ -74,6 +82,7 @@ export function splitYamlFile(source: string): SplitFile {
     yamlStart,
     yamlEnd: closing?.at ?? text.length,
     bodyStart: closing?.bodyStart ?? text.length,
+    isClosed: false,
   };
   return cutText(text, cut, faults);
 }
@@ -83,7 +92,8 @@ export function splitYamlFile(source: string): SplitFile {
  * the file is cut again where the body begins.
  */
 export function recutSwallowedBody(split: SplitFile): SplitFile | undefined {
-  if (split.yaml === undefined || !hasSwallowedBody(split.yaml.split("\n"))) return undefined;
+  if (split.yaml === undefined || !split.isClosed || !hasSwallowedBody(split.yaml.split("\n")))
+    return undefined;
   return cutUnclosed(split.text, split.yamlStart, [...split.faults]);
 }
 
@@ -119,7 +129,7 @@ function findSecondBlock(text: string, opening: Opening, closing: Closing): Cut 
   const lines = text.slice(yamlStart, end.at).split("\n");
   const beginsWithKey = isKeyLine(lines.find((line) => !isBlankLine(line)) ?? "");
   if (!beginsWithKey || !lines.some(isLeadingKeyLine)) return undefined;
-  return { yamlStart, yamlEnd: end.at, bodyStart: end.bodyStart };
+  return { yamlStart, yamlEnd: end.at, bodyStart: end.bodyStart, isClosed: true };
 }
 
 const HASH = 0x23;
@@ -147,24 +157,24 @@ function cutAfterYaml(text: string, yamlStart: number): Cut {
   for (let line = 0; line < count; line++) yamlEnd = nextLine(text, yamlEnd);
   const next = skipBlanks(text, yamlEnd);
   const isGlued = text.startsWith("---", next) && text.charAt(next + 3) !== "-";
-  return { yamlStart, yamlEnd, bodyStart: isGlued ? skipBlanks(text, next + 3) : yamlEnd };
+  return { yamlStart, yamlEnd, bodyStart: isGlued ? skipBlanks(text, next + 3) : yamlEnd, isClosed: false };
 }
 
 function cutWithoutFrontmatter(text: string, faults: Fault[]): SplitFile {
-  const nothing = { yamlStart: 0, yamlEnd: 0, bodyStart: 0 };
+  const nothing = { yamlStart: 0, yamlEnd: 0, bodyStart: 0, isClosed: false };
   faults.push(missingFrontmatter(isBlankLine(text)));
   return { ...cutText(text, nothing, faults), yaml: undefined };
 }
 
 function cutText(text: string, cut: Cut, faults: readonly Fault[]): SplitFile {
-  const { yamlStart, yamlEnd, bodyStart } = cut;
+  const { yamlStart, yamlEnd, bodyStart, isClosed } = cut;
   const yamlLine = countLineEnds(text, 0, yamlStart) + 1;
   // Whole blank lines only: the first line of the body keeps its indentation.
   const first = skipBlanks(text, bodyStart);
   const body = text.slice(Math.max(bodyStart, text.lastIndexOf("\n", first) + 1), cut.bodyEnd).trimEnd();
   const bodyLine = yamlLine + countLineEnds(text, yamlStart, body === "" ? bodyStart : first);
   const yaml = detach(text.slice(yamlStart, yamlEnd));
-  return { text, yaml, yamlStart, yamlLine, body, bodyLine, faults };
+  return { text, yaml, yamlStart, isClosed, yamlLine, body, bodyLine, faults };
 }
 
 /** A copy of its own: a slice would keep the whole file in memory for as long as one of its values lives. */

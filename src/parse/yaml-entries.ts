@@ -2,13 +2,12 @@
  * Broken frontmatter as its top-level entries, by lines alone: `key:` at the left edge and the lines below it.
  * What keeps a line from being a key although it is meant as one is put right here.
  */
-import { shorten } from "./shorten.ts";
 import { isBlankLine, matchKey } from "./yaml-lines.ts";
 
 export interface YamlEntry {
   /** The index of the line with the key. */
   readonly index: number;
-  /** For messages: without quotes, shortened. */
+  /** Without quotes. */
   readonly key: string;
   /** The key as it is to be written, with its colon. */
   readonly head: string;
@@ -75,7 +74,7 @@ function makeEntry(line: string, index: number, head: string, after: number, key
   const rest = line.slice(after);
   return {
     index,
-    key: shorten(head.replace(/[ \t]*:$/, "").replace(/^(["'])(.*)\1$/, "$2")),
+    key: head.replace(/[ \t]*:$/, "").replace(/^(["'])(.*)\1$/, "$2"),
     head,
     value: rest.trim(),
     column: after + rest.length - rest.trimStart().length + 1,

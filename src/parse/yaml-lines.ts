@@ -62,7 +62,7 @@ function continuesYaml(line: string, previous: string): boolean {
 export function hasSwallowedBody(lines: readonly string[]): boolean {
   const count = countYamlLines(lines);
   const next = lines.findIndex((line, index) => index >= count && !isBlankLine(line));
-  if (next === -1 || !HEADING.test(lines[next] ?? "")) return false;
+  if (count === 0 || next === -1 || !HEADING.test(lines[next] ?? "")) return false;
   const last = lines.slice(next).findLast((line) => /^[^\s#-]/.test(line));
   return last === undefined || !LOWER_CASE_KEY.test(last);
 }

@@ -27,6 +27,8 @@ type FieldKind =
       readonly kind: "list";
       readonly property: PropertyOf<readonly string[]>;
       readonly separator: Separator;
+      /** A line is as good as a list; otherwise a line is read, and reported. */
+      readonly takesLine?: true;
     }
   /** Tool patterns: a line or a list. */
   | { readonly kind: "tools"; readonly property: PropertyOf<readonly string[]> }

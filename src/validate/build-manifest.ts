@@ -69,7 +69,7 @@ function readValue(given: GivenField, report: Report): unknown {
     case "count":
       return coerceCount(given, report);
     case "list":
-      return coerceList(given, field.separator, report);
+      return coerceList(given, field, report);
     case "tools":
       return coerceTools(given, report);
     case "choice":

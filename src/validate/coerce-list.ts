@@ -7,10 +7,15 @@ import { isMap, kindOf } from "./json-kinds.ts";
 import type { GivenField } from "./read-fields.ts";
 import { type Report, showValue } from "./report.ts";
 
-/** A string becomes the parts of a line; `false` becomes the empty list. */
+export interface ListForm {
+  readonly separator: Separator;
+  readonly takesLine?: boolean;
+}
+
+/** A line becomes its parts; `false` becomes the empty list. */
 export function coerceList(
   given: GivenField,
-  separator: Separator,
+  { separator, takesLine = false }: ListForm,
   report: Report,
 ): readonly string[] | undefined {
   const { value } = given;
@@ -21,7 +26,7 @@ export function coerceList(
     return undefined;
   }
   const items = splitLine(String(value), separator);
-  reportCoerced(given, items, report);
+  if (!takesLine) reportCoerced(given, items, report);
   return items;
 }
 

@@ -8,6 +8,8 @@ import { isMap, type JsonMap } from "./json-kinds.ts";
 import type { GivenField } from "./read-fields.ts";
 import { type Report, showNames, showValue } from "./report.ts";
 
+const WORDS = { separator: "words" } as const;
+
 /** A map, or text that holds one as JSON. */
 export function coerceMap(given: GivenField, report: Report): JsonMap | undefined {
   const { key, value } = given;
@@ -43,7 +45,7 @@ export function coerceLists(
     reportWrongType(given, `a map with ${showNames(keys)}`, report);
     return undefined;
   }
-  lists[field.plain] = coerceList(given, "words", report) ?? [];
+  lists[field.plain] = coerceList(given, WORDS, report) ?? [];
   return lists;
 }
 
@@ -62,7 +64,7 @@ function readKey(
       hint: `It can have ${showNames(keys)}.`,
     });
   } else if (value !== null) {
-    const list = coerceList({ field: given.field, key: `${given.key}.${key}`, value }, "words", report);
+    const list = coerceList({ field: given.field, key: `${given.key}.${key}`, value }, WORDS, report);
     if (list !== undefined) lists[toCamelCase(name)] = list;
   }
 }

@@ -9,16 +9,11 @@ import { type Report, showNames, showValue } from "./report.ts";
 export function coerceProse(given: GivenField, report: Report): string | undefined {
   const { key, value } = given;
   if (typeof value !== "object" || value === null) return coerceText(given, report);
+  // The brackets of `argument-hint: [file]` are part of what its author wants to show.
   const text =
     given.field.name === "argument-hint" ? flowText(value) : flowText(value).replace(/^\[|\]$/g, "");
-  report(
-    "field.structure-for-text",
-    `\`${key}\` is a ${kindOf(value)}; it is read as the text ${showValue(text)}.`,
-    {
-      key,
-      hint: `Write it in quotes: \`${key}: ${JSON.stringify(text.slice(0, 80))}\`.`,
-    },
-  );
+  const message = `\`${key}\` is a ${kindOf(value)}; it is read as the text ${showValue(text)}.`;
+  report("field.structure-for-text", message, { key, hint: `Write ${showEntry(key, text)}.` });
   return text;
 }
 
@@ -26,14 +21,9 @@ export function coerceText(given: GivenField, report: Report): string | undefine
   const { key, value } = given;
   if (typeof value === "string") return value.trim();
   if (typeof value === "number" || typeof value === "boolean") {
-    report(
-      "field.scalar-for-text",
-      `\`${key}\` is the ${typeof value} ${showValue(value)}; it is read as text.`,
-      {
-        key,
-        hint: `Write it in quotes: \`${key}: "${value}"\`.`,
-      },
-    );
+    const message = `\`${key}\` is the ${typeof value} ${showValue(value)}; it is read as text.`;
+    const hint = "Put it in quotes, so that every client reads it as it is written.";
+    report("field.scalar-for-text", message, { key, hint });
     return String(value);
   }
   reportWrongType(given, "text", report);
@@ -76,7 +66,7 @@ export function coerceChoice<T extends string>(
   const near = typeof value === "string" ? nearestNames(value, choices, 1)[0] : undefined;
   report("field.wrong-choice", `\`${key}\` is ${showValue(value)}; it can be ${showNames(choices)}.`, {
     key,
-    hint: near === undefined ? `Remove it, or choose one of these.` : `Did you mean \`${near}\`?`,
+    hint: near === undefined ? "Remove it, or choose one of these." : `Did you mean \`${near}\`?`,
   });
   return undefined;
 }
@@ -89,12 +79,11 @@ export function reportWrongType(given: GivenField, wanted: string, report: Repor
 }
 
 export function reportCoerced(given: GivenField, result: Json, report: Report): void {
-  report(
-    "field.coerced",
-    `\`${given.key}\` is ${showValue(given.value)}; it is read as ${showValue(result)}.`,
-    {
-      key: given.key,
-      hint: `Write \`${given.key}: ${JSON.stringify(result)}\`.`,
-    },
-  );
+  const { key, value } = given;
+  const message = `\`${key}\` is ${showValue(value)}; it is read as ${showValue(result)}.`;
+  report("field.coerced", message, { key, hint: `Write ${showEntry(key, result)}.` });
+}
+
+function showEntry(key: string, value: Json): string {
+  return showValue(`${key}: ${JSON.stringify(value)}`);
 }

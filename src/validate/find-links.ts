@@ -27,9 +27,12 @@ export function findLinks(body: string): readonly BodyLink[] {
   return links;
 }
 
+/** `[label]: destination`, but no footnote, and no label before a sentence. */
+const DEFINITION = /^ {0,3}\[[^\]^][^\]]{0,200}\]:\s*(<[^<>]{1,1024}>|\S{0,512}[./]\S{1,512})\s*(?:["'(]|$)/;
+
 /** `[text](destination "title")`, `![alt](destination)` and `[label]: destination`. */
 function* destinationsOf(line: string): Iterable<string> {
-  const definition = /^ {0,3}\[[^\]\n]{1,200}\]:\s*(\S{1,1024})/.exec(line)?.[1];
+  const definition = DEFINITION.exec(line)?.[1];
   if (definition !== undefined) yield definition;
   for (let at = line.indexOf("]("); at >= 0; at = line.indexOf("](", at + 2)) {
     const destination = readDestination(line, at + 2);

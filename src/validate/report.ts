@@ -29,7 +29,7 @@ function findKey(parsed: ParsedSkill, key: string): Position | undefined {
   return parsed.position(key) ?? parsed.position(key.split(".", 1)[0] ?? key);
 }
 
-const MAX_SHOWN = 60;
+const MAX_SHOWN = 80;
 
 /** A value from a skill file as it stands in a message: short, on one line, nothing invisible. */
 export function showValue(value: unknown): string {

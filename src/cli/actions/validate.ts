@@ -33,7 +33,7 @@ export async function run(
   const profile = flags.strict ? "strict" : (flags.profile ?? "standard");
   const format = flags.json ? "json" : (flags.format ?? "text");
   const once = async (): Promise<boolean> => {
-    const fixed = flags.fix ? await fixPaths(absolute) : [];
+    const fixed = flags.fix ? await fixPaths(absolute, profile) : [];
     const report = await validatePaths(absolute, profile);
     print(context, { report, fixed, format, profile, cwd });
     return report.valid;

@@ -20,3 +20,13 @@ export const manageList: DeclaredCommand = defineCommand({
   examples: ["metier skill manage list"],
   load: async () => ({ run: (await import("../actions/list.ts")).runInstalled }),
 });
+
+/** `metier skill manage` alone: what it can do. */
+export const manageActions: DeclaredCommand = defineCommand({
+  name: "actions",
+  group: "Managing",
+  brief: "Show what `metier skill manage` can do",
+  description: "Lists the actions.",
+  examples: ["metier skill manage"],
+  load: () => import("../actions/manage.ts"),
+});

@@ -28,9 +28,12 @@ async function editToml(text: string, changes: readonly DocumentChange[]): Promi
   const source = /[^\r]\n/.test(text) ? text.replaceAll("\r\n", "\n") : text;
   const values = parse(source);
   applyChanges(values, changes);
-  const result = patch(source, values, { inlineTableStart: SECTION_LEVELS });
-  if (!isDeepStrictEqual(parse(result), values)) throw new Error("the edit would change other keys too");
-  return result;
+  const bracketSpacing = /[[{] \S/.test(source);
+  const result = patch(source, values, { inlineTableStart: SECTION_LEVELS, bracketSpacing });
+  // Cloned, since only the values matter, not the classes the parser makes them of.
+  const isFaithful = isDeepStrictEqual(structuredClone(parse(result)), structuredClone(values));
+  if (!isFaithful) throw new Error("the edit would change other keys too");
+  return result.endsWith("\n") ? result : `${result}\n`;
 }
 
 function editJson(text: string, changes: readonly DocumentChange[]): string {

@@ -19,7 +19,8 @@ export const accessRule: Rule = {
     }
     for (const [key, value] of Object.entries(given.value)) {
       const inner = { field: given.field, key: `${given.key}.${key}`, value };
-      const types = toKebabCase(key) === "chat-types" ? coerceList(inner, "words", report) : undefined;
+      const types =
+        toKebabCase(key) === "chat-types" ? coerceList(inner, { separator: "words" }, report) : undefined;
       if (types !== undefined) subject.draft.chatTypes = types.map((type) => type.toLowerCase());
       else refuse(subject, given.key, `\`${inner.key}\` is not understood.`, report);
     }

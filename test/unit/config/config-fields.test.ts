@@ -8,15 +8,18 @@ import { createWorld } from "./world.ts";
 const CONTEXT = { home: "/home/me", base: "/base" };
 
 describe("the table of keys", () => {
-  test.each(CONFIG_FIELDS.map((field) => [field.path, field] as const))("%s is a sound row", (path, field) => {
-    expect(path.replace(/<\w+>/g, "x")).toBe(toKebabCase(path.replace(/<\w+>/g, "x")));
-    expect(field.description).toMatch(/^[A-Z].*\.$/);
-    expect(field.type.allowed).not.toBe("");
-    if (field.default !== undefined) expect(field.type.read(field.default, CONTEXT)).toEqual(field.default);
-    if (field.project === "tighten") expect(field.tightening).toBeDefined();
-    if (field.secret) expect(field.project).toBe("never");
-    if (field.inherits) expect(CONFIG_FIELDS.map((other) => other.path)).toContain(field.inherits);
-  });
+  test.each(CONFIG_FIELDS.map((field) => [field.path, field] as const))(
+    "%s is a sound row",
+    (path, field) => {
+      expect(path.replace(/<\w+>/g, "x")).toBe(toKebabCase(path.replace(/<\w+>/g, "x")));
+      expect(field.description).toMatch(/^[A-Z].*\.$/);
+      expect(field.type.allowed).not.toBe("");
+      if (field.default !== undefined) expect(field.type.read(field.default, CONTEXT)).toEqual(field.default);
+      if (field.project === "tighten") expect(field.tightening).toBeDefined();
+      if (field.secret) expect(field.project).toBe("never");
+      if (field.inherits) expect(CONFIG_FIELDS.map((other) => other.path)).toContain(field.inherits);
+    },
+  );
 
   test("no key and no other name of a key stands there twice", () => {
     const names = CONFIG_FIELDS.flatMap(({ path, aliases = [] }) => {
@@ -40,7 +43,10 @@ describe("the table of keys", () => {
 
   test("all keys together make this config", async () => {
     const world = createWorld();
-    const overrides = SAMPLE_FIELDS.map(({ segments, raw }) => ({ where: "test", values: nest(segments, raw) }));
+    const overrides = SAMPLE_FIELDS.map(({ segments, raw }) => ({
+      where: "test",
+      values: nest(segments, raw),
+    }));
     const provider = { enabled: false, namespace: "mail", command: ["bridge"], timeoutSeconds: 7 };
     const expected: Config = {
       skills: {

@@ -84,33 +84,51 @@ describe("layers", () => {
   test("a config is frozen, and names like `constructor` are only names", async () => {
     const world = createWorld({ user: "[skills.x]\nenabled = true\n" });
     const { config } = await world.load();
-    expect(Object.isFrozen(config.skills.settings["x"]?.env)).toBe(true);
-    expect(config.skills.settings["constructor"]).toBeUndefined();
+    expect(Object.isFrozen(config.skills.settings.x?.env)).toBe(true);
+    expect(config.skills.settings.constructor).toBeUndefined();
   });
 });
 
 describe("keys", () => {
-  verifies(167, "kebab, snake and camel case and the other systems' names are accepted everywhere", async () => {
-    const spellings = [
-      ["skills-dirs", "user-skills-dir", "custom-paths", "auto-discover", "namespace-tools", "trusted-paths"],
-      ["skills_dirs", "user_skills_dir", "custom_paths", "auto_discover", "namespace_tools", "trusted_paths"],
-      ["skillsDirs", "userSkillsDir", "customPaths", "autoDiscover", "namespaceTools", "trustedPaths"],
-    ];
-    for (const [dirs, userDir, custom, discover, namespace, trusted] of spellings) {
-      const user = `[skills]\n${dirs} = [".mamba/skills"]\n${userDir} = "~/mine"\n${custom} = ["/shared"]\n${discover} = false\n${namespace} = false\n${trusted} = ["/shared"]\n`;
-      const world = createWorld({ user });
-      const { config, diagnostics } = await world.load();
-      expect(diagnostics).toEqual([]);
-      expect(config.skills).toMatchObject({
-        projectDirs: [".mamba/skills"],
-        userDir: join(world.home, "mine"),
-        paths: ["/shared"],
-        autoDiscover: false,
-        namespaceTools: false,
-        trustedPaths: ["/shared"],
-      });
-    }
-  });
+  verifies(
+    167,
+    "kebab, snake and camel case and the other systems' names are accepted everywhere",
+    async () => {
+      const spellings = [
+        [
+          "skills-dirs",
+          "user-skills-dir",
+          "custom-paths",
+          "auto-discover",
+          "namespace-tools",
+          "trusted-paths",
+        ],
+        [
+          "skills_dirs",
+          "user_skills_dir",
+          "custom_paths",
+          "auto_discover",
+          "namespace_tools",
+          "trusted_paths",
+        ],
+        ["skillsDirs", "userSkillsDir", "customPaths", "autoDiscover", "namespaceTools", "trustedPaths"],
+      ];
+      for (const [dirs, userDir, custom, discover, namespace, trusted] of spellings) {
+        const user = `[skills]\n${dirs} = [".mamba/skills"]\n${userDir} = "~/mine"\n${custom} = ["/shared"]\n${discover} = false\n${namespace} = false\n${trusted} = ["/shared"]\n`;
+        const world = createWorld({ user });
+        const { config, diagnostics } = await world.load();
+        expect(diagnostics).toEqual([]);
+        expect(config.skills).toMatchObject({
+          projectDirs: [".mamba/skills"],
+          userDir: join(world.home, "mine"),
+          paths: ["/shared"],
+          autoDiscover: false,
+          namespaceTools: false,
+          trustedPaths: ["/shared"],
+        });
+      }
+    },
+  );
 
   test("an unknown key is an error with a suggestion, and the rest of the file counts", async () => {
     const world = createWorld({ user: '[skills]\nnested = true\n\ntrusted-path = ["/x"]\n' });
@@ -129,7 +147,9 @@ describe("keys", () => {
   });
 
   test("an unknown section, an unknown key of a model and a section that is no table are errors", async () => {
-    const world = createWorld({ user: 'sandbox = 3\n[skill]\n[models]\nfast = "x"\n[models.smart]\nmodl = "x"\n' });
+    const world = createWorld({
+      user: 'sandbox = 3\n[skill]\n[models]\nfast = "x"\n[models.smart]\nmodl = "x"\n',
+    });
     const { diagnostics } = await world.load();
     expect(diagnostics.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
       "`sandbox` must be a table. Correct the value; until then it is ignored.",
@@ -143,7 +163,7 @@ describe("keys", () => {
     const loaded = await createWorld({ user: "[skills.disabled]\nenabled = true\n" }).load();
     expect(onlyDiagnostic(loaded)).toMatchObject({
       code: "config.invalid-value",
-      message: '`skills.disabled` is {"enabled":true}; allowed is a list of texts.',
+      message: "`skills.disabled` is a table; allowed is a list of texts.",
       hint: "`disabled` is a setting of `[skills]`; no skill is set up by that name.",
     });
   });
@@ -161,16 +181,23 @@ describe("keys", () => {
   test("two spellings with the same value are fine; with different values neither counts", async () => {
     const same = createWorld({ user: "[skills]\nauto_discover = false\nautoDiscover = false\n" });
     expect(await same.load()).toMatchObject({ diagnostics: [], config: { skills: { autoDiscover: false } } });
-    const different = createWorld({ user: '[skills]\ncustom_paths = ["/a"]\nnested = true\npaths = ["/b"]\n' });
+    const different = createWorld({
+      user: '[skills]\ncustom_paths = ["/a"]\nnested = true\npaths = ["/b"]\n',
+    });
     const loaded = await different.load();
-    expect(onlyDiagnostic(loaded)).toMatchObject({ code: "config.spelled-twice", severity: "error", line: 4 });
+    expect(onlyDiagnostic(loaded)).toMatchObject({
+      code: "config.spelled-twice",
+      severity: "error",
+      line: 4,
+    });
     expect(loaded.config.skills).toMatchObject({ paths: [], nested: true });
   });
 
   test("relative paths start at the folder that holds `.metier`, and `~` is the home", async () => {
     const world = createWorld({
       user: '[skills]\npaths = ["team", "~/own"]\n',
-      "project/.metier/config.yaml": "skills:\n  trusted-paths: [vendor/skills]\n  project_dirs: [tools/skills]\n",
+      "project/.metier/config.yaml":
+        "skills:\n  trusted-paths: [vendor/skills]\n  project_dirs: [tools/skills]\n",
     });
     const { config } = await world.load(grantAll);
     expect(config.skills.paths).toEqual([join(world.home, "team"), join(world.home, "own")]);
@@ -202,7 +229,7 @@ describe("a skill's table", () => {
     const { config, diagnostics } = await createWorld({ user }).load();
     expect(diagnostics).toEqual([]);
     expect(config.skills.defaults.allowChatIds).toEqual(["1"]);
-    expect(config.skills.settings["mail"]).toEqual({
+    expect(config.skills.settings.mail).toEqual({
       enabled: true,
       model: "fast",
       allowChatIds: ["7"],
@@ -218,7 +245,7 @@ describe("a skill's table", () => {
         timeoutSeconds: 12,
       },
     });
-    expect(config.capabilities.providers["mail"]).toEqual({ command: ["other-bridge", "--port", "1"] });
+    expect(config.capabilities.providers.mail).toEqual({ command: ["other-bridge", "--port", "1"] });
   });
 
   verifies(162, "does not take a variable in another case, and says how variables are written", async () => {
@@ -229,17 +256,35 @@ describe("a skill's table", () => {
     expect(JSON.stringify(loaded)).not.toContain("s3cret");
   });
 
+  test("by a reserved name, and plugins with unknown keys, show nothing of what stands in them", async () => {
+    const user = '[[skills.plugins]]\ntoken = "s3cret"\n[skills.paths]\nTOKEN = "s3cret"\n';
+    const { diagnostics } = await createWorld({ user }).load();
+    expect(diagnostics.map(({ message }) => message.split(";")[0])).toEqual([
+      "`skills.plugins` is a list with tables",
+      "`skills.paths` is a table",
+    ]);
+  });
+
+  test("of endless length is cut in messages", async () => {
+    const user = `[models.${"x".repeat(5000)}]\n${"y".repeat(5000)} = 1\n`;
+    expect(onlyDiagnostic(await createWorld({ user }).load()).message.length).toBeLessThan(200);
+  });
+
   test("keeps secrets out of origins and messages", async () => {
-    const user = '[skills.mail]\nTOKEN = "s3cret"\nOTHER = ["s3cret"]\n[models.default]\napi-key = "s3cret"\nbase-url = "https://me:s3cret@host/"\n';
+    const user =
+      '[skills.mail]\nTOKEN = "s3cret"\nOTHER = ["s3cret"]\n[models.default]\napi-key = "s3cret"\nbase-url = "https://me:s3cret@host/"\n';
     const environment = { METIER_SKILLS__MAIL__TOKEN: "t0ken" };
     const { origins, diagnostics, config } = await createWorld({ user }).load({ environment });
     const shown = JSON.stringify([[...origins], diagnostics]);
     expect(shown).not.toMatch(/s3cret|t0ken/);
-    expect(origins.get("skills.mail.TOKEN")).toMatchObject({ value: "••••", overridden: [{ value: "••••" }] });
+    expect(origins.get("skills.mail.TOKEN")).toMatchObject({
+      value: "••••",
+      overridden: [{ value: "••••" }],
+    });
     expect(origins.get("models.default.base-url")?.value).toBe("https://••••@host/");
     expect(diagnostics[0]?.message).toContain("is ••••; allowed is");
-    expect(config.skills.settings["mail"]?.env["TOKEN"]?.value).toBe("t0ken");
-    expect(config.models["default"]?.apiKey).toBe("s3cret");
+    expect(config.skills.settings.mail?.env.TOKEN?.value).toBe("t0ken");
+    expect(config.models.default?.apiKey).toBe("s3cret");
   });
 });
 
@@ -248,16 +293,29 @@ describe("files", () => {
     ["toml", '[skills]\nnested = true\nname = "s3cret\n', 3],
     ["yaml", "skills:\n  nested: true\n  name: 'a' s3cret\n", 3],
     ["json", '{\n  "skills": {\n    "nested": s3cret }}', 3],
-  ])("a broken project file (%s) is an error with its line, and the rest still works", async (ending, text, line) => {
-    const world = createWorld({ user: "[skills]\nnested = true\n", [`project/.metier/config.${ending}`]: text });
-    const loaded = await world.load(grantAll);
-    const file = join(world.project, `.metier/config.${ending}`);
-    expect(onlyDiagnostic(loaded)).toMatchObject({ code: "config.broken", severity: "error", path: file, line });
-    expect(onlyDiagnostic(loaded).message).toContain(`\`${file}\` is not valid ${ending.toUpperCase()} at line ${line}`);
-    expect(JSON.stringify(loaded.diagnostics)).not.toContain("s3cret");
-    expect(loaded.layers).toContainEqual({ layer: "project", where: file, status: "broken" });
-    expect(loaded.config.skills.nested).toBe(true);
-  });
+  ])(
+    "a broken project file (%s) is an error with its line, and the rest still works",
+    async (ending, text, line) => {
+      const world = createWorld({
+        user: "[skills]\nnested = true\n",
+        [`project/.metier/config.${ending}`]: text,
+      });
+      const loaded = await world.load(grantAll);
+      const file = join(world.project, `.metier/config.${ending}`);
+      expect(onlyDiagnostic(loaded)).toMatchObject({
+        code: "config.broken",
+        severity: "error",
+        path: file,
+        line,
+      });
+      expect(onlyDiagnostic(loaded).message).toContain(
+        `\`${file}\` is not valid ${ending.toUpperCase()} at line ${line}`,
+      );
+      expect(JSON.stringify(loaded.diagnostics)).not.toContain("s3cret");
+      expect(loaded.layers).toContainEqual({ layer: "project", where: file, status: "broken" });
+      expect(loaded.config.skills.nested).toBe(true);
+    },
+  );
 
   test("a broken user file does not hide the project's", async () => {
     const world = createWorld({ user: "[skills\n", project: '[skills]\ndisabled = ["gh"]\n' });
@@ -308,7 +366,7 @@ describe("files", () => {
     expect(loaded.config.skills).toMatchObject({ nested: false, paths: [join(world.home, "work/vendor")] });
     expect(loaded.projectFile).toMatchObject({ path: file, granted: true });
     expect(onlyDiagnostic(loaded)).toMatchObject({ code: "config.user-only", path: file, line: 1 });
-    expect(loaded.config.models["default"]?.apiKey).toBeUndefined();
+    expect(loaded.config.models.default?.apiKey).toBeUndefined();
   });
 
   test("`--config` that is missing or broken throws; the user file itself is not read twice", async () => {

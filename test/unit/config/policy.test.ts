@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
 import { stringify } from "smol-toml";
+import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/foundation/errors.ts";
 import { nest, SAMPLE_FIELDS } from "./sample-values.ts";
 import { createWorld, onlyDiagnostic } from "./world.ts";
@@ -59,7 +59,11 @@ describe("the policy", () => {
     });
     const { config, diagnostics, origins } = await world.load({
       projectGrant: () => true,
-      environment: { METIER_TOOLS__BASH: "allow", METIER_SANDBOX__BACKEND: "none", METIER_SKILLS__DISABLED: "" },
+      environment: {
+        METIER_TOOLS__BASH: "allow",
+        METIER_SANDBOX__BACKEND: "none",
+        METIER_SKILLS__DISABLED: "",
+      },
       overrides: [{ where: "--flag", values: loose }],
     });
     expect(diagnostics).toEqual([]);
@@ -82,8 +86,11 @@ describe("the policy", () => {
 
   test("cannot be chosen or changed by the environment or a flag", async () => {
     const world = createWorld({ policy: '[tools]\nbash = "deny"\n', "etc/other.toml": "" });
-    const environment = { METIER_POLICY: join(world.root, "etc/other.toml"), METIER_POLICY_FILE: "/dev/null" };
-    expect((await world.load({ environment })).config.tools["bash"]).toBe("deny");
+    const environment = {
+      METIER_POLICY: join(world.root, "etc/other.toml"),
+      METIER_POLICY_FILE: "/dev/null",
+    };
+    expect((await world.load({ environment })).config.tools.bash).toBe("deny");
   });
 
   test("keeps its chats for every skill, also one whose own list is empty or disjoint", async () => {
@@ -93,18 +100,21 @@ describe("the policy", () => {
     });
     const { skills } = (await world.load()).config;
     expect(skills.defaults.allowChatIds).toEqual(["1", "2"]);
-    expect(skills.settings["open"]?.allowChatIds).toEqual(["1", "2"]);
-    expect(skills.settings["other"]?.allowChatIds).toEqual(["1", "2"]);
-    expect(skills.settings["some"]?.allowChatIds).toEqual(["1"]);
+    expect(skills.settings.open?.allowChatIds).toEqual(["1", "2"]);
+    expect(skills.settings.other?.allowChatIds).toEqual(["1", "2"]);
+    expect(skills.settings.some?.allowChatIds).toEqual(["1"]);
   });
 
   test("narrows folders by their real paths, so that a link does not lead out of them", async () => {
     const world = createWorld();
     const allowed = join(world.root, "allowed");
-    for (const folder of ["allowed/team/deep", "secret"]) mkdirSync(join(world.root, folder), { recursive: true });
+    for (const folder of ["allowed/team/deep", "secret"])
+      mkdirSync(join(world.root, folder), { recursive: true });
     symlinkSync(join(world.root, "secret"), join(allowed, "link"));
     const paths = ["allowed/team", "allowed/link", "secret", "."].map((path) => join(world.root, path));
-    const policy = stringify({ skills: { "trusted-paths": [join(allowed, "team/deep"), join(allowed, "link")] } });
+    const policy = stringify({
+      skills: { "trusted-paths": [join(allowed, "team/deep"), join(allowed, "link")] },
+    });
     const limited = createWorld({ user: stringify({ skills: { "trusted-paths": paths, paths } }), policy });
     const { skills } = (await limited.load()).config;
     expect(skills.trustedPaths).toEqual([join(allowed, "team/deep"), join(world.root, "secret")]);
@@ -120,7 +130,10 @@ describe("the policy", () => {
   test("that cannot be read stops everything: it could not be obeyed", async () => {
     const world = createWorld({ policy: "[tools\n" });
     await expect(world.load()).rejects.toThrow(ConfigError);
-    await expect(world.load()).rejects.toMatchObject({ path: world.policyFile, hint: expect.stringContaining("administers") });
+    await expect(world.load()).rejects.toMatchObject({
+      path: world.policyFile,
+      hint: expect.stringContaining("administers"),
+    });
   });
 
   test("never ends looser than it says, whatever the layers below hold", async () => {
@@ -142,7 +155,7 @@ describe("the policy", () => {
           policyFile: policyWorld,
         });
         expect(config.skills.scriptTimeoutMs).toBeLessThanOrEqual(limits.skills["script-timeout-ms"]);
-        expect(rank(config.tools["bash"] ?? "allow")).toBeGreaterThanOrEqual(rank(limits.tools.bash));
+        expect(rank(config.tools.bash ?? "allow")).toBeGreaterThanOrEqual(rank(limits.tools.bash));
         if (limits.sandbox.backend !== "none") expect(config.sandbox.backend).not.toBe("none");
         for (const domain of config.sandbox.network) {
           for (const list of [below.sandbox.network, limits.sandbox.network])

@@ -1,6 +1,5 @@
-import { chownSync, mkdirSync } from "node:fs";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { chownSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileText, SAMPLE_FIELDS } from "./sample-values.ts";
@@ -68,7 +67,7 @@ describe("a project file without a grant", () => {
       defaults: { allowChatIds: ["2"] },
       settings: { mail: { enabled: false } },
     });
-    expect(config.skills.settings["news"]).toBeUndefined();
+    expect(config.skills.settings.news).toBeUndefined();
     expect(config.tools).toEqual({ bash: "deny", web: "ask", "bash(git:*)": "deny" });
     expect(config.sandbox).toMatchObject({ backend: "auto", network: ["api.example.com"] });
     expect(diagnostics.map(({ message }) => message.split("`")[1])).toEqual([
@@ -90,7 +89,7 @@ describe("a project file without a grant", () => {
     });
     const { config, diagnostics } = await world.load();
     expect(config.skills.defaults.allowChatIds).toEqual(["1"]);
-    expect(config.skills.settings["mail"]?.allowChatIds).toEqual(["2"]);
+    expect(config.skills.settings.mail?.allowChatIds).toEqual(["2"]);
     expect(diagnostics).toHaveLength(2);
   });
 
@@ -140,7 +139,11 @@ describe("which project file is read", () => {
   const text = (name: string): string => `[skills]\ndisabled = ["${name}"]\n`;
 
   test("the nearest one from the working directory to the repository root", async () => {
-    const world = createWorld({ project: text("root"), "project/a/.metier/config.toml": text("near"), "project/a/b/x": "" });
+    const world = createWorld({
+      project: text("root"),
+      "project/a/.metier/config.toml": text("near"),
+      "project/a/b/x": "",
+    });
     const inner = await world.load({ cwd: join(world.project, "a/b") });
     expect(inner.config.skills.disabled).toEqual(["near"]);
     const outer = await world.load({ cwd: world.project });
@@ -182,13 +185,19 @@ describe("which project file is read", () => {
     expect(diagnostic.hint).toContain("config.toml, config.yaml, config.yml, config.json");
   });
 
-  test.skipIf(process.getuid?.() !== 0)("never one that belongs to another user (needs root to set up)", async () => {
-    for (const foreign of ["project", "project/.metier", "project/.metier/config.toml"]) {
-      const world = createWorld({ project: text("foreign") });
-      chownSync(join(world.root, foreign), 12_345, 12_345);
-      const loaded = await world.load({ projectGrant: () => true });
-      expect(onlyDiagnostic(loaded)).toMatchObject({ code: "config.foreign-owner", path: world.projectFile });
-      expect(loaded.config.skills.disabled).toEqual([]);
-    }
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    "never one that belongs to another user (needs root to set up)",
+    async () => {
+      for (const foreign of ["project", "project/.metier", "project/.metier/config.toml"]) {
+        const world = createWorld({ project: text("foreign") });
+        chownSync(join(world.root, foreign), 12_345, 12_345);
+        const loaded = await world.load({ projectGrant: () => true });
+        expect(onlyDiagnostic(loaded)).toMatchObject({
+          code: "config.foreign-owner",
+          path: world.projectFile,
+        });
+        expect(loaded.config.skills.disabled).toEqual([]);
+      }
+    },
+  );
 });

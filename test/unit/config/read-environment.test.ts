@@ -32,13 +32,19 @@ describe("the environment", () => {
         mail: { capabilityProvider: { command: ["bridge", "a b"] } },
       },
     });
-    expect(config.models["fast"]?.baseUrl).toBe("http://localhost:1");
+    expect(config.models.fast?.baseUrl).toBe("http://localhost:1");
     expect(config.tools).toEqual({ run_script: "deny" });
     expect(config.sandbox.network).toEqual([]);
   });
 
   test("without a double underscore is not config", async () => {
-    const environment = { METIER_HOME: "/x", METIER_REQUIRE_SANDBOX: "1", METIER_MCP_TOKEN: "t", METIER__X: "1", OTHER__X: "1" };
+    const environment = {
+      METIER_HOME: "/x",
+      METIER_REQUIRE_SANDBOX: "1",
+      METIER_MCP_TOKEN: "t",
+      METIER__X: "1",
+      OTHER__X: "1",
+    };
     expect((await createWorld().load({ environment })).diagnostics).toEqual([]);
   });
 
@@ -59,10 +65,8 @@ describe("the environment", () => {
     ["METIER_SKILLS__SCRIPT_TIMEOUT_MS", "1.5", '"1.5"; allowed is a whole number'],
     ["METIER_MODELS__X__API_KEY", " ", "••••; allowed is a text"],
   ])("%s=%s is an error that says what is allowed", async (name, text, message) => {
-    const value = name === "METIER_SKILLS__PATHS" ? undefined : text;
     const loaded = await createWorld().load({ environment: { [name]: text } });
-    if (value === undefined) expect(loaded.config.skills.paths).toEqual([join(createWorldCwd(loaded), "[1")]);
-    else expect(onlyDiagnostic(loaded).message).toContain(message);
+    expect(onlyDiagnostic(loaded).message).toContain(message);
   });
 
   verifies(168, "of Mamba sets the same keys under its preset, and Metier's own beats it", async () => {

@@ -30,7 +30,10 @@ export function createWorld(files: Readonly<Record<string, string>> = {}): World
   };
   mkdirSync(join(project, ".git"), { recursive: true });
   mkdirSync(home);
-  writeTree(root, Object.fromEntries(Object.entries(files).map(([name, text]) => [names[name] ?? name, text])));
+  writeTree(
+    root,
+    Object.fromEntries(Object.entries(files).map(([name, text]) => [names[name] ?? name, text])),
+  );
   const places = metierPlaces(home);
   const policyFile = join(root, "etc/policy.toml");
   return {
@@ -46,7 +49,9 @@ export function createWorld(files: Readonly<Record<string, string>> = {}): World
 }
 
 /** The one diagnostic there is; a test that expects another number fails with what there is. */
-export function onlyDiagnostic({ diagnostics }: Pick<LoadedConfig, "diagnostics">): LoadedConfig["diagnostics"][0] {
+export function onlyDiagnostic({
+  diagnostics,
+}: Pick<LoadedConfig, "diagnostics">): LoadedConfig["diagnostics"][0] {
   const [first] = diagnostics;
   if (first === undefined || diagnostics.length > 1)
     throw new Error(`Expected one diagnostic, got ${JSON.stringify(diagnostics, null, 2)}`);

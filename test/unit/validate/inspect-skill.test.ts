@@ -48,6 +48,8 @@ test("addresses, fragments, placeholders and code are not links to files", () =>
     "[i](none.md)",
     "~~~",
     "Not [closed](none.md",
+    "[^1]: notes/none.md",
+    "[Note]: this is e.g. a sentence.",
   ].join("\n");
   expect(findLinks(body)).toEqual([]);
 });

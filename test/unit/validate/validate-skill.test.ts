@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/foundation/diagnostic.ts";
-import { DIAGNOSTIC_CODES } from "../../../src/foundation/diagnostic-codes.ts";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../../src/foundation/diagnostic-codes.ts";
 import { SEVERITIES } from "../../../src/validate/profiles.ts";
 import { FIELD_RULES, FILE_RULES } from "../../../src/validate/rules.ts";
 import { verifies } from "../../support/verifies.ts";
@@ -97,6 +97,15 @@ test("every code that a rule can report has a severity in every profile", () => 
     expect(SEVERITIES[code], code).toHaveLength(3);
     expect(DIAGNOSTIC_CODES[code], code).toMatch(/\.$/);
   }
+});
+
+test("every code about a skill file has a severity in every profile", () => {
+  const ungraded = Object.keys(DIAGNOSTIC_CODES)
+    .filter((code) =>
+      /^(?:frontmatter|yaml|text|instructions|skill-file|field|name|body|reference)\./.test(code),
+    )
+    .filter((code) => SEVERITIES[code as DiagnosticCode] === undefined);
+  expect(ungraded).toEqual([]);
 });
 
 test("no profile is milder than the one before it in the list", () => {

@@ -1,0 +1,111 @@
+/** The reference pages, each made from the table that the program itself reads, so that they cannot tell another story. */
+import { COMMANDS } from "../../src/cli/program.ts";
+import { runCli } from "../../src/cli/run-cli.ts";
+import { CONFIG_FIELDS } from "../../src/config/config-fields.ts";
+import { DIAGNOSTIC_CODES } from "../../src/foundation/diagnostic-codes.ts";
+import { ERROR_CODES } from "../../src/foundation/errors.ts";
+import { MANIFEST_FIELDS } from "../../src/skill/manifest-fields.ts";
+import { manifestJsonSchema } from "../../src/skill/manifest-schema.ts";
+
+const NOTE = "<!-- Written by `npm run docs:sync`; edit the table it is made from. -->";
+
+const PROJECT_RULES = {
+  tighten: "only to tighten, until granted",
+  ignore: "once granted",
+  never: "never",
+};
+
+/** @returns {Promise<Readonly<Record<string, string>>>} path → text */
+export async function referencePages() {
+  return {
+    "docs/reference/commands.md": page("Commands", await commands()),
+    "docs/reference/configuration.md": page("Configuration", configuration()),
+    "docs/reference/diagnostics.md": page("Diagnostics", diagnostics()),
+    "docs/reference/errors.md": page("Errors", errors()),
+    "docs/reference/frontmatter.md": page("Frontmatter", frontmatter()),
+    "docs/reference/manifest.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
+  };
+}
+
+async function commands() {
+  const overview = await help(["--help"]);
+  const sections = [];
+  for (const { name } of COMMANDS) {
+    sections.push(`## \`metier ${name}\``, codeBlock(await help([name, "--help"])));
+  }
+  return ["What `metier --help` and `metier <command> --help` print.", codeBlock(overview), ...sections];
+}
+
+/** @param {readonly string[]} args */
+async function help(args) {
+  /** @type {string[]} */
+  const parts = [];
+  const stdout = { write: (/** @type {string} */ text) => void parts.push(text) };
+  const world = { cwd: ".", environment: {}, interactive: false, color: false };
+  await runCli(args, { stdout, stderr: stdout, ...world, ask: async () => "", onInterrupt: () => undefined });
+  return parts.join("");
+}
+
+function configuration() {
+  const rows = CONFIG_FIELDS.map((field) => [
+    code(field.path),
+    field.type.allowed,
+    field.default === undefined ? "" : code(JSON.stringify(field.default)),
+    field.description,
+    PROJECT_RULES[field.project],
+  ]);
+  return [
+    "Every key of a config file. `snake_case` and `camelCase` are accepted as well. The last column says whether a project's own config file may set it.",
+    table(["Key", "Value", "Default", "Meaning", "In a project file"], rows),
+  ];
+}
+
+function diagnostics() {
+  const rows = Object.entries(DIAGNOSTIC_CODES).map(([name, meaning]) => [code(name), meaning]);
+  return ["What can be wrong with a skill, a source or a config file.", table(["Code", "Meaning"], rows)];
+}
+
+function errors() {
+  const rows = Object.entries(ERROR_CODES).map(([name, exitCode]) => [code(name), String(exitCode)]);
+  return [
+    "What the library throws, and the exit code with which a command ends.",
+    table(["Code", "Exit code"], rows),
+  ];
+}
+
+function frontmatter() {
+  const rows = MANIFEST_FIELDS.map((field) => [
+    code(field.name),
+    field.kind,
+    field.description,
+    field.clients.join(", "),
+    field.honouredBy ? "yes" : "read and kept",
+  ]);
+  return [
+    "Every field that Metier knows. `snake_case` and `camelCase` are accepted as well.",
+    table(["Field", "Value", "Meaning", "Known to", "Acted on"], rows),
+  ];
+}
+
+/** @param {string} title @param {readonly string[]} parts */
+function page(title, parts) {
+  return `${[`# ${title}`, NOTE, ...parts].join("\n\n")}\n`;
+}
+
+/** @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
+function table(head, rows) {
+  const lines = [head, head.map(() => "---"), ...rows];
+  return lines
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n");
+}
+
+/** @param {string} text */
+function code(text) {
+  return `\`${text}\``;
+}
+
+/** @param {string} text */
+function codeBlock(text) {
+  return `\`\`\`text\n${text.trim()}\n\`\`\``;
+}

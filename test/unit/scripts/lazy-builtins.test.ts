@@ -1,0 +1,41 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { takeBuiltinsLazily } from "../../../scripts/build/lazy-builtins.mjs";
+import { temporaryFolder } from "../../support/temporary.ts";
+
+const SOURCE = `import {
+  basename,
+  join as joinPath
+} from "node:path";
+import { createHash } from "node:crypto";
+import os from "node:os";
+import * as url from "node:url";
+export const answers = [
+  joinPath("a", basename("/b/c")),
+  createHash("sha256").update("x").digest("hex").slice(0, 8),
+  typeof os.homedir(),
+  typeof url.fileURLToPath,
+];
+`;
+
+test("a module does the same without importing Node's own modules", async () => {
+  const code = takeBuiltinsLazily(SOURCE);
+  expect(code).not.toMatch(/^import/m);
+  const file = join(temporaryFolder(), "module.mjs");
+  writeFileSync(file, code);
+  const { answers } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { answers: unknown };
+  expect(answers).toEqual(["a/c", "2d711642", "string", "function"]);
+});
+
+test("what is heavy is loaded when it is called", () => {
+  expect(takeBuiltinsLazily('import { createHash as hash } from "node:crypto";')).toBe(
+    'const hash = (...args) => process.getBuiltinModule("node:crypto").createHash(...args);',
+  );
+});
+
+test("imports of other modules stay", () => {
+  const code = 'import { a } from "./chunk.js";\nimport "./other.js";\nconst text = "import x from node:fs";';
+  expect(takeBuiltinsLazily(code)).toBe(code);
+});
