@@ -1,6 +1,6 @@
 /** Runs programs side by side: in turns, so that a busy moment of the machine hits all of them alike. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -46,8 +46,14 @@ export function measureInTurns(contestants, surroundings, { most, seconds }) {
  * @returns {string} what it prints
  */
 export function outputOf(contestant, surroundings) {
-  contestant.before?.();
-  return run(contestant, surroundings, "pipe");
+  // Into a file: a program that ends in `process.exit` may lose what it wrote to a pipe.
+  return withTemporaryFile((file) => {
+    const output = openSync(file, "w");
+    contestant.before?.();
+    run(contestant, surroundings, output);
+    closeSync(output);
+    return readFileSync(file, "utf8");
+  });
 }
 
 /**
@@ -56,33 +62,39 @@ export function outputOf(contestant, surroundings) {
  * @returns {number} the most memory it held, in MB
  */
 export function peakMemory(contestant, surroundings) {
-  const folder = mkdtempSync(join(tmpdir(), "metier-bench-memory-"));
-  const file = join(folder, "peak");
-  const env = { ...surroundings.env, NODE_OPTIONS: `--require "${REPORT_MEMORY}"`, BENCH_MEMORY_FILE: file };
-  try {
+  return withTemporaryFile((file) => {
+    const env = {
+      ...surroundings.env,
+      NODE_OPTIONS: `--require "${REPORT_MEMORY}"`,
+      BENCH_MEMORY_FILE: file,
+    };
     contestant.before?.();
     run(contestant, { ...surroundings, env }, "ignore");
     return Number(readFileSync(file, "utf8")) / 1024;
+  });
+}
+
+/** @template T @param {(file: string) => T} use @returns {T} */
+function withTemporaryFile(use) {
+  const folder = mkdtempSync(join(tmpdir(), "metier-bench-"));
+  try {
+    return use(join(folder, "file"));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** @param {Contestant} contestant @param {Surroundings} surroundings @param {"ignore" | "pipe"} output */
+/** @param {Contestant} contestant @param {Surroundings} surroundings @param {"ignore" | number} output */
 function run({ name, command: [program = "", ...args] }, surroundings, output) {
-  const stdio = /** @type {const} */ (["ignore", output, "pipe"]);
   const result = spawnSync(program, args, {
     ...surroundings,
-    stdio: [...stdio],
+    stdio: ["ignore", output, "pipe"],
     encoding: "utf8",
-    maxBuffer: 2 ** 28,
     timeout: 120_000,
   });
   if (result.status !== 0) {
-    const reason = result.error?.message ?? result.stderr;
-    throw new Error(`${name} failed (exit code ${result.status}): ${reason}`);
+    throw new Error(`${name} failed (exit code ${result.status}): ${result.error?.message ?? result.stderr}`);
   }
-  return result.stdout ?? "";
 }
 
 /** @param {string} name @param {number[]} times @returns {Timing} */

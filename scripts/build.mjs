@@ -6,10 +6,11 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
+import { writeDeclarations } from "./build/declarations.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { collectNotices } from "./build/notices.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
-import { ROOT, runQuietly } from "./setup/repository.mjs";
+import { ROOT } from "./setup/repository.mjs";
 
 const DIST = join(ROOT, "dist");
 // Built elsewhere and swapped in whole: a command that starts meanwhile finds the old `dist/` or the new one.
@@ -49,18 +50,16 @@ async function writeManifestSchema() {
   writeFileSync(join(STAGING, "manifest.schema.json"), text);
 }
 
-function writeDeclarations() {
-  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const args = [tsc, "-p", "tsconfig.build.json", "--outDir", join(STAGING, "types")];
-  const result = runQuietly(process.execPath, args);
-  if (!result.ok) throw new Error(`The declarations could not be written:\n${result.output}`);
-}
-
 function swapIn() {
   const old = `${STAGING}-old`;
-  if (existsSync(DIST)) renameSync(DIST, old);
-  renameSync(STAGING, DIST);
-  rmSync(old, { recursive: true, force: true });
+  try {
+    if (existsSync(DIST)) renameSync(DIST, old);
+    renameSync(STAGING, DIST);
+  } catch (error) {
+    if (!existsSync(DIST)) throw error; // otherwise another build was faster, and its result is as good
+  } finally {
+    rmSync(old, { recursive: true, force: true });
+  }
 }
 
 // Taken before anything is read, so that an edit made meanwhile makes the next set-up build again.
@@ -69,7 +68,7 @@ try {
   const inputs = await bundle();
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();
-  if (process.argv.includes("--types")) writeDeclarations();
+  if (process.argv.includes("--types")) writeDeclarations(join(STAGING, "types"));
   writeFileSync(join(STAGING, ".sources"), stamp);
   swapIn();
 } catch (error) {

@@ -4,7 +4,14 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, runQuietly, SetUpError, say } from "./repository.mjs";
 
-const SOURCES = ["src", "scripts/build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
+const SOURCES = [
+  "src",
+  "scripts/build",
+  "scripts/build.mjs",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+];
 const STAMP = join(ROOT, "dist", ".sources");
 
 /** @param {string} node the program to build with */

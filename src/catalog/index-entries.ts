@@ -17,14 +17,14 @@ export interface PackedChecked {
   readonly characters: number;
 }
 
-export function packListing(listing: FolderListing): PackedListing {
+export function packListing(listing: FolderListing): string {
   const { folders, skillFiles, flatFiles, links, specialFiles, hasGitignore, entries } = listing;
   const isPlain =
     skillFiles.length === 1 &&
     skillFiles[0] === "SKILL.md" &&
     folders.length + flatFiles.length + links.length + specialFiles.length === 0 &&
     !hasGitignore;
-  return isPlain ? entries : listing;
+  return isPlain ? String(entries) : JSON.stringify(listing);
 }
 
 const PLAIN = Object.freeze({
@@ -40,8 +40,8 @@ export function unpackListing(packed: PackedListing): FolderListing {
   return typeof packed === "number" ? { ...PLAIN, entries: packed } : packed;
 }
 
-export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): PackedChecked {
-  return {
+export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): string {
+  const packed: PackedChecked = {
     ...(manifest && { manifest: withoutDefaults(manifest) }),
     ...(diagnostics.length > 0 && {
       diagnostics: diagnostics.map(({ path, ...rest }) => (path === file ? rest : { ...rest, path })),
@@ -49,14 +49,13 @@ export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file:
     lines: body.lines,
     characters: body.characters,
   };
+  return JSON.stringify(packed);
 }
 
-export function unpackChecked(
-  { manifest, diagnostics = [], lines, characters }: PackedChecked,
-  file: string,
-): CheckedSkill {
+export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill {
+  const { manifest, diagnostics = [], lines, characters } = packed;
   return {
-    ...(manifest && { manifest: { ...MANIFEST_DEFAULTS, ...manifest } as SkillManifest }),
+    ...(manifest && { manifest: { ...MANIFEST_DEFAULTS, ...manifest } }),
     diagnostics: diagnostics.map((entry) => ({ path: file, ...entry })),
     valid: !diagnostics.some(({ severity }) => severity === "error"),
     body: { lines, characters },
@@ -66,7 +65,8 @@ export function unpackChecked(
 /** Default lists and maps are shared values, so being the same is enough; an equal one is merely kept. */
 function withoutDefaults(manifest: SkillManifest): Partial<SkillManifest> {
   const packed: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(manifest)) {
+  for (const key in manifest) {
+    const value = manifest[key as keyof SkillManifest];
     if (value !== MANIFEST_DEFAULTS[key as keyof SkillManifest]) packed[key] = value;
   }
   return packed;

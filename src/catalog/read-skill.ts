@@ -4,7 +4,7 @@ import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { readBounded } from "../host/read-bounded.ts";
 import { parseSkill } from "../parse/parse-skill.ts";
 import type { CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
-import type { Profile } from "../validate/profiles.ts";
+import { type Profile, severityIn } from "../validate/profiles.ts";
 import { validateSkill } from "../validate/validate-skill.ts";
 
 /** `validateSkill` to load, `inspectSkill` to tell an author everything. */
@@ -29,7 +29,10 @@ export async function readSkill(
   const result = parseSkill(candidate, read.text);
   const parsed = result instanceof Promise ? await result : result;
   const checked = check(parsed, profile);
-  return { checked: read.notUtf8 ? withNote(checked, candidate.file) : checked, stats: read.stats };
+  return {
+    checked: read.notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked,
+    stats: read.stats,
+  };
 }
 
 function unreadable(
@@ -57,14 +60,20 @@ function unreadable(
   return { diagnostics: [diagnostic], valid: false, body: { lines: 0, characters: 0 } };
 }
 
-function withNote(checked: CheckedSkill, path: string): CheckedSkill {
+function withEncodingNote(checked: CheckedSkill, path: string, profile: Profile): CheckedSkill {
+  const severity = severityIn(profile, "file.not-utf8");
+  if (severity === "off") return checked;
   const diagnostic: Diagnostic = {
     code: "file.not-utf8",
-    severity: "warning",
+    severity,
     path,
     line: 1,
     message: "The file is not UTF-8; what could not be read was replaced.",
     hint: "Save it as UTF-8.",
   };
-  return { ...checked, diagnostics: [...checked.diagnostics, diagnostic] };
+  const valid = checked.valid && severity !== "error";
+  const diagnostics = [...checked.diagnostics, diagnostic];
+  if (valid || profile !== "strict") return { ...checked, valid, diagnostics };
+  const { manifest: _, ...rest } = checked; // `strict` loads only what is valid.
+  return { ...rest, valid, diagnostics };
 }

@@ -2,12 +2,12 @@
  * What was read last time, so that an unchanged tree is cheap to list again. Keyed by path and stamp; only a cache:
  * it can be deleted at any time, a fault in it means reading again, and activation never uses it.
  */
-import { createHash } from "node:crypto";
 import { type BigIntStats, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { VERSION } from "../foundation/version.ts";
 import { writeAtomic } from "../host/write-atomic.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
-import { type FolderListing, type ListFolder, readFolderListing } from "../sources/folder-listing.ts";
+import { type ListFolder, readFolderListing } from "../sources/folder-listing.ts";
 import { stampOf } from "../trust/identify-file.ts";
 import type { Profile } from "../validate/profiles.ts";
 import {
@@ -20,19 +20,11 @@ import {
 } from "./index-entries.ts";
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
 const RACY_MS = 2000;
 /** Fewer skills than this are read faster than an index is. */
 const MIN_SKILLS = 32;
-
-interface IndexFile {
-  readonly format: number;
-  readonly root: string;
-  readonly writtenAt: number;
-  readonly folders: Record<string, readonly [stamp: string, changed: number, listing: PackedListing]>;
-  readonly files: Record<string, readonly [stamp: string, changed: number, checked: PackedChecked]>;
-}
 
 export interface SkillIndex {
   /** Lists a folder, from the index where nothing changed. */
@@ -52,71 +44,90 @@ export interface IndexOptions {
   readonly minSkills?: number;
 }
 
-export function openSkillIndex({
-  cacheFolder,
-  root,
-  profile,
-  minSkills = MIN_SKILLS,
-}: IndexOptions): SkillIndex {
-  const id = createHash("sha256").update(`${profile}\0${root}`).digest("hex").slice(0, 32);
-  const path = join(cacheFolder, "index", `${id}.json`);
-  const old = readIndex(path, root);
-  const fresh: IndexFile = { format: FORMAT, root, writtenAt: Date.now(), folders: table(), files: table() };
-  const isClean = (changed: number): boolean => old !== undefined && changed < old.writtenAt - RACY_MS;
-  const key = (absolute: string): string => absolute.slice(root.length);
+/** A line of the index, cut at its tabs: key, stamp, last change in milliseconds, JSON. */
+interface Entry {
+  readonly line: string;
+  readonly stamp: string;
+  readonly changed: number;
+  readonly json: string;
+}
+
+interface OldIndex {
+  readonly writtenAt: number;
+  readonly entries: ReadonlyMap<string, Entry>;
+}
+
+const NOTHING: OldIndex = { writtenAt: 0, entries: new Map() };
+
+export function openSkillIndex(options: IndexOptions): SkillIndex {
+  const { cacheFolder, root, profile, minSkills = MIN_SKILLS } = options;
+  const path = join(cacheFolder, "index", `${nameFor(`${profile}\0${root}`)}.txt`);
+  const heading = `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
+  const old = readIndex(path, heading);
+  const lines: string[] = [];
+  let skills = 0;
   let reused = 0;
-  let added = 0;
+
+  /** A folder's key ends with `/`, a file's does not: a path can be both, one after the other. */
+  const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
+  const find = <Value>(key: string, stamp: string): Value | undefined => {
+    const entry = old.entries.get(key);
+    if (entry?.stamp !== stamp || entry.changed >= old.writtenAt - RACY_MS) return undefined;
+    const value = parseOrUndefined<Value>(entry.json);
+    if (value === undefined) return undefined;
+    reused += 1;
+    lines.push(entry.line);
+    return value;
+  };
+  const add = (key: string, stats: BigIntStats, stamp: string, json: string): void => {
+    // A path with a line break or tab in it is read anew each time.
+    if (!/[\t\n]/.test(key)) lines.push(`${key}\t${stamp}\t${lastChange(stats)}\t${json}`);
+  };
 
   return {
     listFolder(absolute, top) {
       // Stamped before it is listed: a change in between makes the stamp old, never the listing.
       const stats = statSync(absolute, { bigint: true });
       const stamp = stampOf(stats);
-      const known = old?.folders[key(absolute)];
-      if (known !== undefined && known[0] === stamp && isClean(known[1])) {
-        reused += 1;
-        fresh.folders[key(absolute)] = known;
-        return unpackListing(known[2]);
-      }
-      added += 1;
-      const listing: FolderListing = readFolderListing(absolute, top);
-      fresh.folders[key(absolute)] = [stamp, lastChange(stats), packListing(listing)];
+      const key = keyOf(absolute, "/");
+      const known = find<PackedListing>(key, stamp);
+      if (known !== undefined) return unpackListing(known);
+      const listing = readFolderListing(absolute, top);
+      add(key, stats, stamp, packListing(listing));
       return listing;
     },
 
     recall(file) {
-      const known = old?.files[key(file)];
-      if (known === undefined || !isClean(known[1]) || known[0] !== currentStamp(file)) return undefined;
-      reused += 1;
-      fresh.files[key(file)] = known;
-      return unpackChecked(known[2], file);
+      if (old.entries.size === 0) return undefined;
+      const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+      const known = stats && find<PackedChecked>(keyOf(file, ""), stampOf(stats));
+      if (known === undefined) return undefined;
+      skills += 1;
+      return unpackChecked(known, file);
     },
 
     keep(file, stats, checked) {
-      added += 1;
-      fresh.files[key(file)] = [stampOf(stats), lastChange(stats), packChecked(checked, file)];
+      skills += 1;
+      add(keyOf(file, ""), stats, stampOf(stats), packChecked(checked, file));
     },
 
     save() {
-      const skills = Object.keys(fresh.files).length;
-      const dropped = old !== undefined && entries(old) !== reused;
-      if (skills < minSkills || (added === 0 && !dropped)) return;
-      writeIndex(path, JSON.stringify(fresh));
+      const isSame = reused === lines.length && reused === old.entries.size;
+      if (skills < minSkills || isSame) return;
+      writeIndex(path, `${heading}\n${Date.now()}\n${lines.join("\n")}\n`);
     },
   };
 }
 
-function table<Value>(): Record<string, Value> {
-  return Object.create(null) as Record<string, Value>;
-}
-
-function entries(index: IndexFile): number {
-  return Object.keys(index.folders).length + Object.keys(index.files).length;
-}
-
-function currentStamp(file: string): string | undefined {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats && stampOf(stats);
+/** A file name for a root: which one is said by the heading inside, so a clash only costs time. */
+function nameFor(text: string): string {
+  let high = 0x811c9dc5;
+  let low = 0x01000193;
+  for (let index = 0; index < text.length; index++) {
+    high = Math.imul(high ^ text.charCodeAt(index), 0x01000193);
+    low = Math.imul(low + text.charCodeAt(index), 0x5bd1e995) ^ (low >>> 15);
+  }
+  return [high, low].map((part) => (part >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
 /** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
@@ -124,13 +135,44 @@ function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
   return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
 }
 
-function readIndex(path: string, root: string): IndexFile | undefined {
+function readIndex(path: string, heading: string): OldIndex {
   try {
-    const index = JSON.parse(readFileSync(path, "utf8")) as IndexFile;
-    return index.format === FORMAT && index.root === root ? index : undefined;
+    const text = readFileSync(path, "utf8");
+    // Cut short, of another version or for another root: everything is read anew.
+    if (!text.startsWith(`${heading}\n`) || !text.endsWith("\n")) return NOTHING;
+    const [writtenAt = "", ...lines] = text.slice(heading.length + 1, -1).split("\n");
+    return { writtenAt: Number(writtenAt), entries: new Map(lines.map(toEntry)) };
   } catch {
-    return undefined; // Absent, cut short or not ours: everything is read anew.
+    return NOTHING; // Absent or unreadable.
   }
+}
+
+/** What is written here is JSON; a damaged line is a line that is not there. */
+function parseOrUndefined<Value>(json: string): Value | undefined {
+  try {
+    return JSON.parse(json) as Value;
+  } catch {
+    return undefined;
+  }
+}
+
+function toEntry(line: string): [key: string, entry: Entry] {
+  const [first, second, third] = threeTabs(line);
+  return [
+    line.slice(0, first),
+    {
+      line,
+      stamp: line.slice(first + 1, second),
+      changed: Number(line.slice(second + 1, third)),
+      json: line.slice(third + 1),
+    },
+  ];
+}
+
+function threeTabs(line: string): readonly [number, number, number] {
+  const first = line.indexOf("\t");
+  const second = line.indexOf("\t", first + 1);
+  return [first, second, line.indexOf("\t", second + 1)];
 }
 
 /** A reader sees the old index or the new one, whole; the last of two writers wins. */

@@ -25,7 +25,7 @@ export interface Layout {
 const METIER_LAYOUT: Layout = {
   projectDirs: [".claude/skills", ".agents/skills", ".metier/skills"],
   userDirs: ["~/.claude/skills", "~/.agents/skills", "~/.metier/skills"],
-  installedDirs: ["~/.metier/store"],
+  installedDirs: [],
   order: SCOPES,
   configFiles: [],
 };

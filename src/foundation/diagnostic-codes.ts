@@ -100,7 +100,8 @@ export const DIAGNOSTIC_CODES = {
   // who wins
   "catalog.compatibility": "The `compatibility` text names something this machine seems not to have.",
   "catalog.conflict": "Two skills of one name stand in the same scope.",
-  "catalog.directory-beats-flat": "A flat skill file has the name of a skill folder beside it; the folder wins.",
+  "catalog.directory-beats-flat":
+    "A flat skill file has the name of a skill folder beside it; the folder wins.",
   "catalog.same-skill-twice": "The same skill is reached by two paths.",
   "catalog.untrusted-shadow": "An untrusted skill has the name of a trusted one and does not replace it.",
 
@@ -113,7 +114,8 @@ export const DIAGNOSTIC_CODES = {
   "config.unknown-key": "A config key is not known.",
   "config.not-used": "A key of another system's config file means nothing to Metier.",
   "config.unknown-variable": "A `METIER_…__…` environment variable names no config key.",
-  "config.invalid-value": "A config value has the wrong type or is not among the allowed ones; it is ignored.",
+  "config.invalid-value":
+    "A config value has the wrong type or is not among the allowed ones; it is ignored.",
   "config.spelled-twice": "A config key stands there in two spellings with different values.",
   "config.not-granted": "A project file that is not granted sets a key that needs a grant.",
   "config.user-only": "A project file sets a key that is read from the user file only.",

@@ -20,14 +20,19 @@ export function nearestNames(word: string, names: Iterable<string>, most = 3): r
   return found.slice(0, most).map((entry) => entry.name);
 }
 
+/** Insertions, deletions, substitutions and swaps of two neighbours, one each. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  let beforePrevious: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
       const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, substitution));
+      const distance = Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, substitution);
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current.push(isSwap ? Math.min(distance, (beforePrevious[column - 2] ?? distance) + 1) : distance);
     }
+    beforePrevious = previous;
     previous = current;
   }
   return previous[b.length] ?? 0;

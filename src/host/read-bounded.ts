@@ -53,12 +53,12 @@ function readDescriptor(descriptor: number, file: string, maxBytes: number): Bou
   if (expected > maxBytes) return tooLarge(file, expected, maxBytes);
   // One byte more than expected: a short read then proves the end, also for a file that has grown since.
   let buffer = reserve(Math.max(expected, 4096) + 1);
-  let size = readSync(descriptor, buffer, 0, buffer.length, 0);
+  let size = readSync(descriptor, buffer, 0, buffer.length, null);
   while (size === buffer.length && size <= maxBytes) {
     const larger = Buffer.allocUnsafe(Math.min(size * 2, maxBytes + 1));
     buffer.copy(larger, 0, 0, size);
     buffer = larger;
-    size += readSync(descriptor, buffer, size, buffer.length - size, size);
+    size += readSync(descriptor, buffer, size, buffer.length - size, null);
   }
   if (size > maxBytes) return tooLarge(file, size, maxBytes);
   return { ok: true, ...decode(buffer.subarray(0, size)), size, stats };

@@ -42,7 +42,6 @@ export function gluedFence(line: number): Fault {
     severity: "warning",
     message: "Text follows the closing `---` on its line; it was read as the beginning of the body.",
     line,
-    column: 4,
     hint: "Leave `---` alone on its line.",
   };
 }

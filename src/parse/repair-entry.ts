@@ -70,7 +70,8 @@ function describeFault({ value, below }: YamlEntry): string {
   if (below.some((line) => /^\S/.test(line))) return "goes on in lines that are not indented";
   if (/^["']/.test(value)) return "has quotes that do not fit together";
   if (/^[@`%*&!,[\]{}]/.test(value)) return `begins with \`${value.charAt(0)}\`, which has a meaning in YAML`;
-  return "has `: ` in it, which YAML takes for the end of a key";
+  if (/:(?:\s|$)/.test(value)) return "has `: ` in it, which YAML takes for the end of a key";
+  return "is not YAML as it stands";
 }
 
 function repairEscapes(

@@ -12,11 +12,14 @@ import { countYamlLines, hasSwallowedBody, isBlankLine, isKeyLine, isLeadingKeyL
 /** Characters of frontmatter that are read as YAML. */
 export const MAX_FRONTMATTER = 65_536;
 
+const HASH = 0x23;
+
 export interface SplitFile {
   /** The whole text: no byte order mark, `\n` line ends. */
   readonly text: string;
   /** The frontmatter without its fences; `undefined` when there is none. */
   readonly yaml: string | undefined;
+  /** Where it begins in `text`. */
   readonly yamlStart: number;
   /** Whether a fence ends the frontmatter. */
   readonly isClosed: boolean;
@@ -38,12 +41,16 @@ interface Cut {
   readonly isClosed: boolean;
 }
 
-interface Closing {
+/** What follows a closing fence. */
+interface Fence {
+  readonly bodyStart: number;
+  /** The body begins on the line of the fence. */
+  readonly isGlued: boolean;
+}
+
+interface Closing extends Fence {
   /** Where the line of the fence begins. */
   readonly at: number;
-  readonly bodyStart: number;
-  /** Text follows the dashes on their line. */
-  readonly glued: boolean;
 }
 
 export function splitFrontmatter(source: string): SplitFile {
@@ -52,16 +59,16 @@ export function splitFrontmatter(source: string): SplitFile {
   const opening = findOpening(text);
   if (opening === undefined) return cutWithoutFrontmatter(text, faults);
   for (const fault of opening.faults) faults.push(fault);
-  if (opening.closedBy === undefined) return cutText(text, cutAfterYaml(text, opening.yamlStart), faults);
+  if (opening.closedBy === undefined) return cutAfterYaml(text, opening.yamlStart, faults);
 
   const closing = findClosing(text, opening, opening.closedBy);
   if (closing === undefined) return cutUnclosed(text, opening.yamlStart, faults);
   const second = findSecondBlock(text, opening, closing);
   if (second !== undefined) {
-    faults.push(strayFence(countLineEnds(text, 0, opening.yamlStart)));
+    faults.push(strayFence(openingLine(text, opening.yamlStart)));
     return cutText(text, second, faults);
   }
-  if (closing.glued) faults.push(gluedFence(countLineEnds(text, 0, closing.at) + 1));
+  if (closing.isGlued) faults.push(gluedFence(countLineEnds(text, 0, closing.at) + 1));
   const cut = {
     yamlStart: opening.yamlStart,
     yamlEnd: closing.at,
@@ -92,27 +99,31 @@ export function splitYamlFile(source: string): SplitFile {
  * the file is cut again where the body begins.
  */
 export function recutSwallowedBody(split: SplitFile): SplitFile | undefined {
-  if (split.yaml === undefined || !split.isClosed || !hasSwallowedBody(split.yaml.split("\n")))
-    return undefined;
-  return cutUnclosed(split.text, split.yamlStart, [...split.faults]);
+  const { text, yaml, yamlStart, isClosed, faults } = split;
+  if (yaml === undefined || !isClosed || !hasSwallowedBody(yaml.split("\n"))) return undefined;
+  return cutUnclosed(text, yamlStart, [...faults]);
 }
 
 function findClosing(
   text: string,
   { yamlStart, indent }: Pick<Opening, "yamlStart" | "indent">,
-  fence: string,
+  marks: string,
 ): Closing | undefined {
   for (let at = yamlStart; at < text.length; at = findLineEnd(text, at) + 1) {
-    const dashes = text.startsWith(indent, at) ? at + indent.length : at;
-    if (!text.startsWith(fence, dashes)) continue;
-    const end = findLineEnd(text, dashes);
-    const after = text.slice(dashes + fence.length, end);
-    if (isBlankLine(after)) return { at, bodyStart: Math.min(end + 1, text.length), glued: false };
-    if (!after.startsWith("-") && fence === "---") {
-      return { at, bodyStart: end - after.trimStart().length, glued: true };
-    }
+    const fence = readFence(text, text.startsWith(indent, at) ? at + indent.length : at, marks);
+    if (fence !== undefined) return { at, ...fence };
   }
   return undefined;
+}
+
+/** `---` or backticks, alone on the line; `---` also with text after it, which real files have. */
+function readFence(text: string, at: number, marks: string): Fence | undefined {
+  if (!text.startsWith(marks, at)) return undefined;
+  const end = findLineEnd(text, at);
+  const after = text.slice(at + marks.length, end);
+  if (isBlankLine(after)) return { bodyStart: Math.min(end + 1, text.length), isGlued: false };
+  if (marks !== "---" || after.startsWith("-")) return undefined;
+  return { bodyStart: end - after.trimStart().length, isGlued: true };
 }
 
 /** `---`, nothing or comments, `---`, and at once the real frontmatter, with or without an opening of its own. */
@@ -132,8 +143,6 @@ function findSecondBlock(text: string, opening: Opening, closing: Closing): Cut 
   return { yamlStart, yamlEnd: end.at, bodyStart: end.bodyStart, isClosed: true };
 }
 
-const HASH = 0x23;
-
 /** The code fence that was opened before the frontmatter ends right after it, or at the end of the file. */
 function unwrapBody(text: string, cut: Cut, wrapper: string): Cut {
   const first = skipBlanks(text, cut.bodyStart);
@@ -146,18 +155,28 @@ function unwrapBody(text: string, cut: Cut, wrapper: string): Cut {
 }
 
 function cutUnclosed(text: string, yamlStart: number, faults: Fault[]): SplitFile {
-  faults.push(unclosedFrontmatter(countLineEnds(text, 0, yamlStart)));
-  return cutText(text, cutAfterYaml(text, yamlStart), faults);
+  faults.push(unclosedFrontmatter(openingLine(text, yamlStart)));
+  return cutAfterYaml(text, yamlStart, faults);
 }
 
-/** Without a fence the frontmatter ends where its lines stop looking like YAML. */
-function cutAfterYaml(text: string, yamlStart: number): Cut {
+/** The line before the frontmatter; it may be the last one and lack its line end. */
+function openingLine(text: string, yamlStart: number): number {
+  return countLineEnds(text, 0, yamlStart - 1) + 1;
+}
+
+/** The frontmatter ends where its lines stop looking like YAML, be it at a fence or not. */
+function cutAfterYaml(text: string, yamlStart: number, faults: Fault[]): SplitFile {
   const count = countYamlLines(text.slice(yamlStart).split("\n"));
   let yamlEnd = yamlStart;
   for (let line = 0; line < count; line++) yamlEnd = nextLine(text, yamlEnd);
   const next = skipBlanks(text, yamlEnd);
-  const isGlued = text.startsWith("---", next) && text.charAt(next + 3) !== "-";
-  return { yamlStart, yamlEnd, bodyStart: isGlued ? skipBlanks(text, next + 3) : yamlEnd, isClosed: false };
+  const fence = readFence(text, next, "---");
+  if (fence?.isGlued) faults.push(gluedFence(countLineEnds(text, 0, next) + 1));
+  return cutText(
+    text,
+    { yamlStart, yamlEnd, bodyStart: fence?.bodyStart ?? yamlEnd, isClosed: false },
+    faults,
+  );
 }
 
 function cutWithoutFrontmatter(text: string, faults: Fault[]): SplitFile {

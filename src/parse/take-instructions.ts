@@ -20,19 +20,16 @@ export function takeInstructions(data: Readonly<Record<string, Json>>, split: Sp
   const { instructions = null, ...frontmatter } = data;
   const { yaml = "", yamlLine } = split;
   const keyLine = locateKey(yaml, yamlLine, "instructions")?.line ?? yamlLine;
+  const faults = split.body === "" ? [] : [secondBody(split.bodyLine)];
   if (instructions !== null && typeof instructions !== "string") {
-    return { frontmatter, body: "", bodyLine: keyLine, faults: [notText(keyLine)] };
+    return { frontmatter, body: "", bodyLine: keyLine, faults: [notText(keyLine), ...faults] };
   }
   const text = instructions ?? "";
   const first = Math.max(text.search(/\S/), 0);
   const body = text.slice(text.lastIndexOf("\n", first) + 1).trimEnd();
   const isBlock = /:[ \t]*[|>]/.test(yaml.split("\n")[keyLine - yamlLine] ?? "");
-  return {
-    frontmatter,
-    body,
-    bodyLine: keyLine + (isBlock ? 1 : 0) + countLineEnds(text, 0, first),
-    faults: [],
-  };
+  const bodyLine = keyLine + (isBlock ? 1 : 0) + countLineEnds(text, 0, first);
+  return { frontmatter, body, bodyLine, faults };
 }
 
 function notText(line: number): Fault {
@@ -42,5 +39,15 @@ function notText(line: number): Fault {
     message: "`instructions` is not text; the skill has no instructions.",
     line,
     hint: "Write `instructions: |` and the text below it, indented.",
+  };
+}
+
+function secondBody(line: number): Fault {
+  return {
+    code: "yaml.dropped",
+    severity: "warning",
+    message: "The text below `---` was left out: `instructions` is the body already.",
+    line,
+    hint: "Keep the instructions in one place.",
   };
 }

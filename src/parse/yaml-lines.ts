@@ -5,7 +5,8 @@ const LOWER_CASE_KEY = /^[a-z][\w-]*:(?=\s|$)/;
 const LEADING_KEY = /^(?:name|description)[ \t]*:(?=\s|$)/;
 const HEADING = /^#{1,6}[ \t]/;
 const LIST_ITEM = /^-(?=\s|$)/;
-const FLOW_END = /^[\]}]/;
+/** Indented, a comment, or the end of a list or map in brackets. */
+const CONTINUES = /^[ \t#\]}]/;
 
 /** `key:` or `key: value` at the start of the line. */
 export function isKeyLine(line: string): boolean {
@@ -49,10 +50,9 @@ export function countYamlLines(lines: readonly string[]): number {
 }
 
 function continuesYaml(line: string, previous: string): boolean {
-  if (line.startsWith(" ") || line.startsWith("\t") || line.startsWith("#")) return true;
-  if (LIST_ITEM.test(line))
-    return previous !== "" && (!isKeyLine(previous) || previous.trimEnd().endsWith(":"));
-  return isKeyLine(line) || FLOW_END.test(line);
+  if (CONTINUES.test(line)) return true;
+  const mayList = previous !== "" && (!isKeyLine(previous) || previous.trimEnd().endsWith(":"));
+  return LIST_ITEM.test(line) ? mayList : isKeyLine(line);
 }
 
 /**

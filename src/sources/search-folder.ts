@@ -3,7 +3,7 @@
  * are part of its content and are reported, unless nested skills were asked for.
  */
 import { type Stats, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, sep } from "node:path";
 import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import { candidateForFile, formOfFile } from "./candidate.ts";
@@ -37,11 +37,11 @@ export function searchFolder(scan: Scan, folder: Folder): ScanOutcome {
   if (!spendListing(scan, folder, listing.entries)) return "searched";
   const rules = listing.hasGitignore ? addGitignore(folder.path, folder.rules) : folder.rules;
   const here = rules === folder.rules ? folder : { ...folder, rules };
-  for (const name of listing.specialFiles) say.reportSpecialFile(scan, join(here.path, name));
+  for (const name of listing.specialFiles) say.reportSpecialFile(scan, below(here.path, name));
 
   const skillFile = takeSkillFile(scan, here, listing);
   if (here.depth === 0 && skillFile === undefined) {
-    for (const name of listing.flatFiles) takeFile(scan, here, name, join(here.real, name));
+    for (const name of listing.flatFiles) takeFile(scan, here, name, below(here.real, name));
   }
   const inside =
     here.inside ??
@@ -59,17 +59,17 @@ function takeSkillFile(scan: Scan, folder: Folder, listing: FolderListing): stri
   if (names.length === 0) return undefined;
   if (names.length > 1) names.sort((a, b) => Number(b === "SKILL.md") - Number(a === "SKILL.md"));
   if (folder.depth === 0 && !folder.explicit) {
-    for (const name of names) say.reportSkillFileInRoot(scan, folder.path, join(folder.path, name));
+    for (const name of names) say.reportSkillFileInRoot(scan, folder.path, below(folder.path, name));
     return undefined;
   }
   let taken: string | undefined;
   for (const name of names) {
-    const file = join(folder.path, name);
+    const file = below(folder.path, name);
     if (taken !== undefined) say.reportSecondFile(scan, file, taken);
     else if (
       listing.links.includes(name)
         ? followLink(scan, folder, name)
-        : takeFile(scan, folder, name, join(folder.real, name))
+        : takeFile(scan, folder, name, below(folder.real, name))
     )
       taken = file;
   }
@@ -78,14 +78,14 @@ function takeSkillFile(scan: Scan, folder: Folder, listing: FolderListing): stri
 
 function enterFolder(scan: Scan, parent: Folder, name: string, inside: EnclosingSkill | undefined): void {
   if (SKIPPED_FOLDERS.has(name) || !spendPlace(scan, inside)) return;
-  const path = join(parent.path, name);
+  const path = below(parent.path, name);
   if (parent.depth >= scan.limits.depth) {
     say.reportDepth(scan, path);
     return;
   }
   searchFolder(scan, {
     path,
-    real: join(parent.real, name),
+    real: below(parent.real, name),
     depth: parent.depth + 1,
     rules: parent.rules,
     inside,
@@ -96,7 +96,7 @@ function enterFolder(scan: Scan, parent: Folder, name: string, inside: Enclosing
 /** A link to a skill file, a flat skill or a folder: followed into known roots only. Whether a file was taken. */
 function followLink(scan: Scan, parent: Folder, name: string): boolean {
   if (!spendPlace(scan, parent.inside)) return false;
-  const path = join(parent.path, name);
+  const path = below(parent.path, name);
   const target = statOrUndefined(path);
   if (target === undefined) {
     say.reportDangling(scan, path);
@@ -128,7 +128,7 @@ function enterLinkedFolder(scan: Scan, parent: Folder, path: string, real: strin
 
 /** Whether the file is the folder's skill: found, or part of an enclosing skill; not one that is hidden. */
 function takeFile(scan: Scan, folder: Folder, name: string, realFile: string): boolean {
-  const file = join(folder.path, name);
+  const file = below(folder.path, name);
   const form = formOfFile(name);
   if (form === undefined) return false;
   if (folder.ignored || folder.rules?.hides(file, false)) {
@@ -178,4 +178,9 @@ function statOrUndefined(path: string): Stats | undefined {
   } catch {
     return undefined; // Dangling or unreachable: the caller reports it.
   }
+}
+
+/** Both parts are clean already; `join` would take them apart again, for every entry of the search. */
+function below(folder: string, name: string): string {
+  return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }

@@ -34,6 +34,9 @@ export const MANIFEST_DEFAULTS: ManifestDraft = Object.freeze({
   toolsets: NONE,
 });
 
+/** Fields whose rules say themselves that there is no value. */
+const REPORTED_BY_RULE: ReadonlySet<string> = new Set(["name", "description", "compatibility"]);
+
 export function buildManifest(fields: GivenFields, report: Report): ManifestDraft {
   const draft: ManifestDraft = { ...MANIFEST_DEFAULTS };
   // The table ties each kind of field to properties of that type, so assigning by name is sound.
@@ -44,7 +47,7 @@ export function buildManifest(fields: GivenFields, report: Report): ManifestDraf
     if (value !== null) {
       const read = readValue(given, report);
       if (read !== undefined) slots[field.property] = read;
-    } else if (field.name !== "name" && field.name !== "description") {
+    } else if (!REPORTED_BY_RULE.has(field.name)) {
       report("field.empty", `\`${key}\` has no value.`, { key, hint: "Give it a value or remove it." });
     }
   }

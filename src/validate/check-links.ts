@@ -14,7 +14,8 @@ export function checkLinks(parsed: ParsedSkill, profile: Profile): readonly Diag
   const found: Diagnostic[] = [];
   const report = createReport(parsed, profile, found);
   const { directory } = parsed.candidate;
-  const links = findLinks(parsed.body);
+  // A skill given as an object has no folder for its links to lead to.
+  const links = directory === "" ? [] : findLinks(parsed.body);
   for (const link of links.slice(0, MAX_LINKS)) {
     const line = parsed.bodyLine + link.line - 1;
     const target = resolve(directory, link.path);

@@ -42,17 +42,18 @@ export const REFUSED_WRONGLY: readonly RefusedWrongly[] = [
 export const ACCEPTED_WRONGLY: readonly AcceptedWrongly[] = [
   { ...CUTS_INSIDE_VALUES, codes: ["yaml.repaired", "yaml.dropped"] },
   {
-    why: "it does not check the types of `metadata`, `allowed-tools` and `license`",
-    codes: ["metadata.nested", "tools.list", "field.wrong-type", "field.structure-for-text"],
+    why: "it does not check the types of `metadata` and `license`",
+    codes: ["field.wrong-type", "field.structure-for-text"],
     applies: ({ parsed: { frontmatter = {} } }) => {
-      const { metadata = {}, license = "", "allowed-tools": tools = "" } = frontmatter;
-      return isStructure(license) || isStructure(tools) || !isMapOfTexts(metadata);
+      const { metadata = {}, license = "" } = frontmatter;
+      return isStructure(license) || !isMap(metadata);
     },
   },
   {
     why: "it accepts an empty `compatibility`, which has at least one character",
     codes: ["compatibility.empty"],
-    applies: ({ parsed: { frontmatter = {} } }) => frontmatter.compatibility === "",
+    applies: ({ parsed: { frontmatter = {} } }) =>
+      frontmatter.compatibility === "" || frontmatter.compatibility === null,
   },
   {
     why: "its YAML is older: a value in quotes may go on at the left edge",
@@ -82,7 +83,6 @@ function isStructure(value: Json): boolean {
   return typeof value === "object" && value !== null;
 }
 
-function isMapOfTexts(value: Json): boolean {
-  if (value === null) return true;
-  return isStructure(value) && !Array.isArray(value) && !Object.values(value).some(isStructure);
+function isMap(value: Json): boolean {
+  return value === null || (isStructure(value) && !Array.isArray(value));
 }

@@ -43,14 +43,15 @@ export function safeText(text: string): string {
 
 /** One line, cut to `width` characters with an ellipsis. */
 export function cutText(text: string, width: number): string {
-  const line = safeText(text).replace(/\s+/g, " ").trim();
+  // No character takes more than two code units, and white space is folded, so this much is enough to cut.
+  const line = safeText(text.slice(0, 4 * width))
+    .replace(/\s+/g, " ")
+    .trim();
+  if (line.length <= width) return line;
   const characters = [...line];
-  return characters.length <= width
-    ? line
-    : `${characters
-        .slice(0, width - 1)
-        .join("")
-        .trimEnd()}…`;
+  if (characters.length <= width) return line;
+  const kept = characters.slice(0, width - 1).join("");
+  return `${kept.trimEnd()}…`;
 }
 
 /** `1 skill`, `2 skills`. */

@@ -9,7 +9,7 @@ export const compatibilityRule: Rule = {
     const given = fields.known.get("compatibility");
     if (given === undefined) return;
     const { key, value } = given;
-    if (value === "" || draft.compatibility === "") {
+    if (value === null || draft.compatibility === "") {
       delete draft.compatibility;
       report("compatibility.empty", "`compatibility` is empty.", {
         key,

@@ -5,6 +5,8 @@ import type { Rule } from "../rule.ts";
 export const skillFileRule: Rule = {
   codes: ["skill-file.name", "skill-file.flat"],
   check({ parsed: { candidate } }, report) {
+    // A skill given as an object has no file.
+    if (candidate.file === "") return;
     const name = basename(candidate.file);
     if (candidate.form !== "directory") {
       report("skill-file.flat", `\`${name}\` is a flat skill file, which other clients do not find.`, {

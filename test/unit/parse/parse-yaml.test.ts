@@ -3,14 +3,14 @@ import { parseYaml } from "../../../src/parse/parse-yaml.ts";
 import type { Json } from "../../../src/skill/manifest.ts";
 import { verifies } from "../../support/verifies.ts";
 
-function valueOf(text: string): Json {
+function readValue(text: string): Json {
   const result = parseYaml(text, 1);
   if (!result.ok) throw new Error(result.problem.message);
   return result.value;
 }
 
 verifies("case 4", "quoted values keep their colons", () => {
-  expect(valueOf("a: \"x: y\"\nb: 'https://example.com: z'\nc: 12:30\nd: a:b")).toEqual({
+  expect(readValue("a: \"x: y\"\nb: 'https://example.com: z'\nc: 12:30\nd: a:b")).toEqual({
     a: "x: y",
     b: "https://example.com: z",
     c: "12:30",
@@ -19,7 +19,7 @@ verifies("case 4", "quoted values keep their colons", () => {
 });
 
 verifies(10, "block scalars of every kind are read", () => {
-  expect(valueOf("a: |\n  x\n  y\nb: >-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\n")).toEqual({
+  expect(readValue("a: |\n  x\n  y\nb: >-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\n")).toEqual({
     a: "x\ny\n",
     b: "x y",
     c: "x\n\n",
@@ -36,7 +36,9 @@ verifies("case 8", "an error has the line and column of the file", () => {
 });
 
 test("what JSON cannot hold is kept as it was written", () => {
-  expect(valueOf("a: .inf\nb: .nan\nc: 12345678901234567890\nd: 2024-01-01\ne: -0\nf: 1e999")).toStrictEqual({
+  expect(
+    readValue("a: .inf\nb: .nan\nc: 12345678901234567890\nd: 2024-01-01\ne: -0\nf: 1e999"),
+  ).toStrictEqual({
     a: ".inf",
     b: ".nan",
     c: "12345678901234567890",
@@ -47,7 +49,7 @@ test("what JSON cannot hold is kept as it was written", () => {
 });
 
 test("keys are kept as written", () => {
-  expect(valueOf("1.0: a\ntrue: b\nnull: c\nName: d")).toEqual({
+  expect(readValue("1.0: a\ntrue: b\nnull: c\nName: d")).toEqual({
     "1.0": "a",
     true: "b",
     null: "c",
@@ -83,11 +85,11 @@ test("keys that reach prototypes are left out or plain data", () => {
     "yaml.unsafe-key:1",
     "yaml.unsafe-key:3",
   ]);
-  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
 test("aliases repeat what their anchor holds", () => {
-  expect(valueOf("a: &x [1, 2]\nb: *x\nc: &y word\nd: *y")).toEqual({
+  expect(readValue("a: &x [1, 2]\nb: *x\nc: &y word\nd: *y")).toEqual({
     a: [1, 2],
     b: [1, 2],
     c: "word",

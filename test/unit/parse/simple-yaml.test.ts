@@ -14,7 +14,7 @@ test("typical frontmatter is read", () => {
   const text = [
     "# a comment",
     "name: pdf-processing",
-    "description: Reads PDF files, fills forms. It's quick: yes",
+    "description: Reads PDF files, fills forms. It's quick",
     "license: 'MIT'",
     'version: "1.0"',
     "stars: 12",
@@ -40,9 +40,7 @@ test("typical frontmatter is read", () => {
     "  two",
     "    three",
     "",
-  ]
-    .join("\n")
-    .replace(": yes", " yes");
+  ].join("\n");
   expectSame(text);
 });
 

@@ -138,7 +138,13 @@ describe("repairs", () => {
     expect(splitFrontmatter(text)).toMatchObject({ yaml: `slug: x\n${YAML}`, body: "# Title", bodyLine: 7 });
     expect(faultsOf(text)).toEqual(["frontmatter.no-opening:1"]);
     expect(splitFrontmatter(`${YAML}# Title\nText`).body).toBe("# Title\nText");
-    expect(splitFrontmatter(`${YAML}--- # Title`).body).toBe("# Title");
+    expect(splitFrontmatter(`${YAML}---\n    code`).body).toBe("    code");
+  });
+
+  test("two repairs at once are both reported", () => {
+    const text = `${YAML}--- # Title`;
+    expect(splitFrontmatter(text).body).toBe("# Title");
+    expect(faultsOf(text)).toEqual(["frontmatter.no-opening:1", "frontmatter.glued-fence:3"]);
   });
 
   test("text that begins with a word and a colon is no frontmatter", () => {

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scanRoot } from "../../../src/sources/scan-root.ts";
 import type { ScanLimits } from "../../../src/sources/scan-limits.ts";
+import { scanRoot } from "../../../src/sources/scan-root.ts";
 import type { SkillRoot } from "../../../src/sources/skill-root.ts";
 import { skillText, temporaryFolder, writeTree } from "../../support/temporary.ts";
 import { verifies } from "../../support/verifies.ts";
@@ -27,7 +27,13 @@ function scan(path: string, more: Partial<SkillRoot> = {}, limits?: ScanLimits) 
 describe("what is found", () => {
   verifies([1, 2, 3], "folders with a skill file, flat Markdown and YAML at the top", () => {
     const folder = temporaryFolder();
-    writeTree(folder, { "a/SKILL.md": SKILL, "flat.md": SKILL, "y.yaml": "name: y", "z.yml": "name: z", "a.txt": "no" });
+    writeTree(folder, {
+      "a/SKILL.md": SKILL,
+      "flat.md": SKILL,
+      "y.yaml": "name: y",
+      "z.yml": "name: z",
+      "a.txt": "no",
+    });
     expect(scan(folder).files).toEqual(["flat.md", "y.yaml", "z.yml", "a/SKILL.md"]);
     expect(scan(folder).found.map(({ candidate }) => [candidate.form, candidate.defaultName])).toEqual([
       ["markdown", "flat"],
@@ -37,11 +43,15 @@ describe("what is found", () => {
     ]);
   });
 
-  verifies("case 31", "a folder without a skill file is no skill, and flat files below the top are none either", () => {
-    const folder = temporaryFolder();
-    writeTree(folder, { "empty/notes.md": "text", "category/tool/SKILL.md": SKILL });
-    expect(scan(folder)).toMatchObject({ files: ["category/tool/SKILL.md"], codes: [] });
-  });
+  verifies(
+    "case 31",
+    "a folder without a skill file is no skill, and flat files below the top are none either",
+    () => {
+      const folder = temporaryFolder();
+      writeTree(folder, { "empty/notes.md": "text", "category/tool/SKILL.md": SKILL });
+      expect(scan(folder)).toMatchObject({ files: ["category/tool/SKILL.md"], codes: [] });
+    },
+  );
 
   verifies(73, "skills are found in nested category folders, sorted, the same every time", () => {
     const folder = temporaryFolder();
@@ -96,7 +106,10 @@ describe("an explicit path", () => {
     const folder = temporaryFolder();
     writeTree(folder, { "a.txt": "text" });
     const explicit = { scope: "custom", explicit: true } as const;
-    expect(scan(join(folder, "no"), explicit)).toMatchObject({ outcome: "missing", codes: ["source.missing"] });
+    expect(scan(join(folder, "no"), explicit)).toMatchObject({
+      outcome: "missing",
+      codes: ["source.missing"],
+    });
     expect(scan(join(folder, "a.txt"), explicit)).toMatchObject({
       outcome: "not-a-directory",
       codes: ["source.not-a-directory"],
@@ -126,7 +139,8 @@ describe("places that cannot be searched", () => {
     chmodSync(join(folder, "locked"), 0o000);
     const result = scan(folder);
     chmodSync(join(folder, "locked"), 0o755);
-    if (process.getuid?.() === 0) expect(result.files).toEqual(["a/SKILL.md", "locked/SKILL.md"]); // root reads everything
+    if (process.getuid?.() === 0)
+      expect(result.files).toEqual(["a/SKILL.md", "locked/SKILL.md"]); // root reads everything
     else expect(result).toMatchObject({ files: ["a/SKILL.md"], codes: ["source.unreadable"] });
   });
 });
@@ -134,7 +148,11 @@ describe("places that cannot be searched", () => {
 describe("limits", () => {
   test("folders below the depth limit are left out, said once", () => {
     const folder = temporaryFolder();
-    writeTree(folder, { "1/2/3/4/5/SKILL.md": SKILL, "1/2/3/4/x/6/SKILL.md": SKILL, "1/2/3/4/y/6/SKILL.md": SKILL });
+    writeTree(folder, {
+      "1/2/3/4/5/SKILL.md": SKILL,
+      "1/2/3/4/x/6/SKILL.md": SKILL,
+      "1/2/3/4/y/6/SKILL.md": SKILL,
+    });
     expect(scan(folder)).toMatchObject({ files: ["1/2/3/4/5/SKILL.md"], codes: ["scan.depth-limit"] });
   });
 
@@ -182,18 +200,24 @@ describe("`.gitignore`", () => {
 });
 
 describe("links", () => {
-  verifies([181, "case 38"], "a link inside the root is followed, one that leaves it is refused with its target", () => {
-    const folder = temporaryFolder();
-    const outside = temporaryFolder();
-    writeTree(folder, { "real/SKILL.md": SKILL });
-    writeTree(outside, { "evil/SKILL.md": SKILL });
-    symlinkSync(join(folder, "real"), join(folder, "alias"));
-    symlinkSync(join(outside, "evil"), join(folder, "evil"));
-    const result = scan(folder);
-    expect(result.files).toEqual(["real/SKILL.md", "alias/SKILL.md"]);
-    expect(result.found.map(({ realFile }) => realFile)).toEqual(Array(2).fill(join(folder, "real", "SKILL.md")));
-    expect(result.diagnostics).toMatchObject([{ code: "link.escapes", path: join(folder, "evil") }]);
-  });
+  verifies(
+    [181, "case 38"],
+    "a link inside the root is followed, one that leaves it is refused with its target",
+    () => {
+      const folder = temporaryFolder();
+      const outside = temporaryFolder();
+      writeTree(folder, { "real/SKILL.md": SKILL });
+      writeTree(outside, { "evil/SKILL.md": SKILL });
+      symlinkSync(join(folder, "real"), join(folder, "alias"));
+      symlinkSync(join(outside, "evil"), join(folder, "evil"));
+      const result = scan(folder);
+      expect(result.files).toEqual(["real/SKILL.md", "alias/SKILL.md"]);
+      expect(result.found.map(({ realFile }) => realFile)).toEqual(
+        Array(2).fill(join(folder, "real", "SKILL.md")),
+      );
+      expect(result.diagnostics).toMatchObject([{ code: "link.escapes", path: join(folder, "evil") }]);
+    },
+  );
 
   test("a link may lead into another known root", () => {
     const folder = temporaryFolder();
@@ -223,7 +247,8 @@ describe("links", () => {
     const folder = temporaryFolder();
     for (const name of ["a", "b", "c", "d"]) {
       mkdirSync(join(folder, name));
-      for (const other of ["a", "b", "c", "d"]) symlinkSync(join(folder, other), join(folder, name, `to-${other}`));
+      for (const other of ["a", "b", "c", "d"])
+        symlinkSync(join(folder, other), join(folder, name, `to-${other}`));
       symlinkSync(folder, join(folder, name, "up"));
     }
     writeTree(folder, { "a/skill/SKILL.md": SKILL });

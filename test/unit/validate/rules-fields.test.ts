@@ -51,7 +51,7 @@ verifies([19, 18, "case 21"], "allowed tools are a line or a list", () => {
 });
 
 test("`strict` refuses a list of tools and warns of commas", () => {
-  expect(findings(check(fields({ "allowed-tools": ["Read"] }), "strict"))).toEqual(["error tools.list"]);
+  expect(findings(check(fields({ "allowed-tools": ["Read"] }), "strict"))).toEqual(["warning tools.list"]);
   expect(findings(check(fields({ "allowed-tools": "Read, Write" }), "strict"))).toEqual([
     "warning tools.commas",
   ]);

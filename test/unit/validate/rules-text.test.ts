@@ -37,7 +37,9 @@ verifies([45, "case 19"], "`compatibility` has 1 to 500 characters", () => {
   expect(findings(check(fields({ compatibility: "x".repeat(501) })))).toEqual([
     "warning compatibility.too-long",
   ]);
-  expect(findings(check(fields({ compatibility: "" }), "strict"))).toEqual(["error compatibility.empty"]);
+  for (const compatibility of ["", " ", null]) {
+    expect(findings(check(fields({ compatibility }), "strict"))).toEqual(["error compatibility.empty"]);
+  }
   expect(check(fields({ compatibility: "" })).manifest?.compatibility).toBeUndefined();
 });
 

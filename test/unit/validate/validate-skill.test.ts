@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/foundation/diagnostic.ts";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../../src/foundation/diagnostic-codes.ts";
+import { inspectSkill } from "../../../src/validate/inspect-skill.ts";
 import { SEVERITIES } from "../../../src/validate/profiles.ts";
 import { FIELD_RULES, FILE_RULES } from "../../../src/validate/rules.ts";
 import { verifies } from "../../support/verifies.ts";
-import { check, fields, findings } from "./parsed-skill.ts";
+import { check, fields, findings, parsedSkill } from "./parsed-skill.ts";
 
 const NO_FRONTMATTER: Diagnostic = {
   code: "frontmatter.missing",
@@ -83,6 +84,12 @@ test("the name of the skill file is checked in its exact case", () => {
     expect(findings(check(fields(), "strict", { file }))).toEqual(["error skill-file.name"]);
     expect(findings(check(fields(), "standard", { file }))).toEqual(["warning skill-file.name"]);
   }
+});
+
+test("a skill given as an object has no file to complain about", () => {
+  const parsed = parsedSkill(fields(), { body: "[a](nowhere.md)" });
+  const candidate = { ...parsed.candidate, file: "", directory: "" };
+  expect(inspectSkill({ ...parsed, candidate }, "standard").diagnostics).toEqual([]);
 });
 
 verifies([2, 3], "flat files load, but not under `strict`", () => {
