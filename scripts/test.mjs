@@ -2,20 +2,48 @@
  * `npm test`: set-up, type check, lint and all tests. Whatever happens, the last line is `N passed, N failed`
  * (with `, N skipped` where some were); the type check and lint count as one test each.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT, runInForeground, runQuietly, runScript, say } from "./setup/repository.mjs";
-import { sandboxLine } from "./setup/sandbox.mjs";
+import { sandboxLine, sandboxStatus } from "./setup/sandbox.mjs";
 import { setUp } from "./setup/set-up.mjs";
-import { addCounts, readVitestReport } from "./test/vitest-report.mjs";
 
-/** @typedef {import("./test/vitest-report.mjs").Counts} Counts */
+/** @typedef {import("./test/count-reporter.mjs").Counts} Counts */
 
 const TOOLS = join(ROOT, "node_modules");
+const REPORTER = join(ROOT, "scripts", "test", "count-reporter.mjs");
+
+/** @type {Counts} */
+let total = { passed: 0, failed: 0, skipped: 0 };
+
+process.on("SIGINT", () => process.exit(130));
+process.on("exit", (code) => {
+  const failed = code !== 0 && total.failed === 0 ? 1 : total.failed;
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+  process.stdout.write(`${total.passed} passed, ${failed} failed${skipped}\n`);
+});
+
+runScript(() => {
+  const node = setUp();
+  add(check("type check", node, [join(TOOLS, "typescript", "bin", "tsc"), "-p", "tsconfig.test.json"]));
+  add(check("lint", node, [join(TOOLS, "@biomejs", "biome", "bin", "biome"), "check", "."]));
+  add(runVitest(node));
+  if (total.skipped > 0 && !sandboxStatus().available) say(`tests were skipped; ${sandboxLine()}`);
+  return total.failed > 0 ? 1 : 0;
+});
+
+/** @param {Counts} counts */
+function add(counts) {
+  total = {
+    passed: total.passed + counts.passed,
+    failed: total.failed + counts.failed,
+    skipped: total.skipped + counts.skipped,
+  };
+}
 
 /**
- * A check that passes or fails as a whole, and speaks only when it fails.
+ * A check that passes or fails as a whole, and shows its output only when it fails.
  *
  * @param {string} title
  * @param {string} node
@@ -30,35 +58,24 @@ function check(title, node, args) {
 
 /** @param {string} node @returns {Counts} */
 function runVitest(node) {
-  const folder = mkdtempSync(join(tmpdir(), "metier-report-"));
-  const report = join(folder, "report.json");
+  const folder = mkdtempSync(join(tmpdir(), "metier-test-counts-"));
+  const file = join(folder, "counts.json");
   try {
-    const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${report}`];
     const vitest = join(TOOLS, "vitest", "vitest.mjs");
-    const status = runInForeground(node, [vitest, "run", ...reporters, ...process.argv.slice(2)]);
-    return readVitestReport(report, status);
+    const args = [vitest, "run", "--reporter=dot", `--reporter=${REPORTER}`, ...process.argv.slice(2)];
+    const status = runInForeground(node, args, { ...process.env, METIER_TEST_COUNTS: file });
+    const counts = readCounts(file);
+    return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** @type {Counts} */
-let counts = { passed: 0, failed: 0, skipped: 0 };
-
-process.on("SIGINT", () => process.exit(130));
-process.on("exit", (code) => {
-  const failed = code !== 0 && counts.failed === 0 ? 1 : counts.failed;
-  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
-  process.stdout.write(`${counts.passed} passed, ${failed} failed${skipped}\n`);
-});
-
-runScript(() => {
-  const node = setUp();
-  const tsc = join(TOOLS, "typescript", "bin", "tsc");
-  counts = addCounts(counts, check("type check", node, [tsc, "-p", "tsconfig.test.json"]));
-  const biome = join(TOOLS, "@biomejs", "biome", "bin", "biome");
-  counts = addCounts(counts, check("lint", node, [biome, "check", "."]));
-  counts = addCounts(counts, runVitest(node));
-  if (counts.skipped > 0) say(`some tests were skipped; ${sandboxLine()}`);
-  return counts.failed > 0 ? 1 : 0;
-});
+/** @param {string} file @returns {Counts} */
+function readCounts(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0 }; // Vitest ended before it wrote them; its exit code says so
+  }
+}

@@ -69,6 +69,7 @@ function parsedGiven(skill: GivenSkill): ParsedSkill {
     body: instructions.trim(),
     bodyLine: 1,
     position: () => undefined,
+    written: () => undefined,
     diagnostics: [],
   };
 }

@@ -10,6 +10,7 @@ import type { FrontmatterReading } from "./read-frontmatter.ts";
 import { parseSimpleYaml } from "./simple-yaml.ts";
 import { MAX_FRONTMATTER, splitFrontmatter, splitYamlFile } from "./split-frontmatter.ts";
 import { takeInstructions } from "./take-instructions.ts";
+import { writtenScalar } from "./written-scalar.ts";
 
 const NO_FAULTS: readonly Fault[] = [];
 
@@ -49,6 +50,7 @@ function assemble(
     body: content.body,
     bodyLine: content.bodyLine,
     position: (key) => locateKey(yaml, yamlLine, key),
+    written: (...path) => writtenScalar(yaml, path),
     diagnostics: [split.faults, faults, content.faults].flatMap((part) =>
       part.map((fault): Diagnostic => ({ ...fault, path: candidate.file })),
     ),

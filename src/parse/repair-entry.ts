@@ -29,14 +29,16 @@ const NESTED = /^([ \t]*(?:-[ \t]+)*(?:(?:[\p{L}\p{N}_$./-]+|"[^"]*"|'[^']*')[ \
 export function repairEntry(entry: YamlEntry, isYaml: IsYaml): RepairedEntry | undefined {
   // A comment or heading at the left edge ends the value, as it would in YAML; text below it belongs to nothing.
   const comment = entry.below.findIndex((line) => line.startsWith("#"));
-  const hasMore = comment !== -1 && entry.below.slice(comment).some((line) => !/^\s*(?:#|$)/.test(line));
-  if (!hasMore) return repairLines(entry, isYaml);
+  if (comment === -1) return repairLines(entry, isYaml);
+  const hasMore = entry.below.slice(comment).some((line) => !/^\s*(?:#|$)/.test(line));
   const short = { ...entry, below: entry.below.slice(0, comment) };
   const lines = [`${entry.head} ${entry.value}`, ...short.below];
   const isRead = isYaml(lines.join("\n"));
   const repaired = isRead ? { lines, lineOffset: 0, column: entry.column } : repairLines(short, isYaml);
   const rest = entry.below.slice(comment).map(() => "");
-  return repaired && { ...repaired, lines: [...repaired.lines, ...rest], leftOut: comment + 1 };
+  return (
+    repaired && { ...repaired, lines: [...repaired.lines, ...rest], ...(hasMore && { leftOut: comment + 1 }) }
+  );
 }
 
 function repairLines(entry: YamlEntry, isYaml: IsYaml): RepairedEntry | undefined {

@@ -36,6 +36,8 @@ export interface ParsedSkill {
   readonly bodyLine: number;
   /** Where a top-level key stands; computed when asked, since most files need it never. */
   position(key: string): Position | undefined;
+  /** How a number or boolean at a top-level key, or one level below it, is written: `1.0` is the number 1. */
+  written(...path: readonly string[]): string | undefined;
   /** What was repaired or could not be read. Severity here is that of the `standard` profile. */
   readonly diagnostics: readonly Diagnostic[];
 }

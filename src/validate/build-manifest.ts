@@ -1,5 +1,6 @@
 /** Fields become a manifest in the making: every value in the type its field has, the rest at its default. */
 import type { SkillManifest } from "../skill/manifest.ts";
+import type { ParsedSkill } from "../skill/skill.ts";
 import { coerceList, coerceTools } from "./coerce-list.ts";
 import { coerceLists, coerceMap } from "./coerce-map.ts";
 import { coerceBoolean, coerceChoice, coerceCount, coerceProse, coerceText } from "./coerce-scalar.ts";
@@ -37,7 +38,7 @@ export const MANIFEST_DEFAULTS: ManifestDraft = Object.freeze({
 /** Fields whose rules say themselves that there is no value. */
 const REPORTED_BY_RULE: ReadonlySet<string> = new Set(["name", "description", "compatibility"]);
 
-export function buildManifest(fields: GivenFields, report: Report): ManifestDraft {
+export function buildManifest(fields: GivenFields, report: Report, parsed: ParsedSkill): ManifestDraft {
   const draft: ManifestDraft = { ...MANIFEST_DEFAULTS };
   // The table ties each kind of field to properties of that type, so assigning by name is sound.
   const slots: Record<string, unknown> = draft;
@@ -45,7 +46,7 @@ export function buildManifest(fields: GivenFields, report: Report): ManifestDraf
     const { field, key, value } = given;
     if (field.fallbackFor !== undefined && isGiven(fields, field.fallbackFor)) continue;
     if (value !== null) {
-      const read = readValue(given, report);
+      const read = readValue(given, report, parsed);
       if (read !== undefined) slots[field.property] = read;
     } else if (!REPORTED_BY_RULE.has(field.name)) {
       report("field.empty", `\`${key}\` has no value.`, { key, hint: "Give it a value or remove it." });
@@ -60,13 +61,13 @@ function isGiven(fields: GivenFields, name: string): boolean {
   return given !== undefined && given.value !== null;
 }
 
-function readValue(given: GivenField, report: Report): unknown {
+function readValue(given: GivenField, report: Report, { written }: ParsedSkill): unknown {
   const { field, value } = given;
   switch (field.kind) {
     case "prose":
-      return coerceProse(given, report);
+      return coerceProse(given, report, written);
     case "text":
-      return coerceText(given, report);
+      return coerceText(given, report, written);
     case "boolean":
       return coerceBoolean(given, report);
     case "count":

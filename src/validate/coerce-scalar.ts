@@ -1,14 +1,17 @@
 /** One value of a frontmatter becomes text, a boolean, a number or a choice, and what was bent is reported. */
 import { nearestNames } from "../foundation/nearest-names.ts";
 import type { Json } from "../skill/manifest.ts";
+import type { ParsedSkill } from "../skill/skill.ts";
 import { flowText, kindOf } from "./json-kinds.ts";
 import type { GivenField } from "./read-fields.ts";
 import { type Report, showNames, showValue } from "./report.ts";
 
+type Written = ParsedSkill["written"];
+
 /** Text for people and models: lists and maps written by mistake are turned into text. */
-export function coerceProse(given: GivenField, report: Report): string | undefined {
+export function coerceProse(given: GivenField, report: Report, written: Written): string | undefined {
   const { key, value } = given;
-  if (typeof value !== "object" || value === null) return coerceText(given, report);
+  if (typeof value !== "object" || value === null) return coerceText(given, report, written);
   // The brackets of `argument-hint: [file]` are part of what its author wants to show.
   const text =
     given.field.name === "argument-hint" ? flowText(value) : flowText(value).replace(/^\[|\]$/g, "");
@@ -17,14 +20,16 @@ export function coerceProse(given: GivenField, report: Report): string | undefin
   return text;
 }
 
-export function coerceText(given: GivenField, report: Report): string | undefined {
+/** A number or boolean becomes the text it is written as. */
+export function coerceText(given: GivenField, report: Report, written: Written): string | undefined {
   const { key, value } = given;
   if (typeof value === "string") return value.trim();
   if (typeof value === "number" || typeof value === "boolean") {
-    const message = `\`${key}\` is the ${typeof value} ${showValue(value)}; it is read as text.`;
+    const text = written(key) ?? String(value);
+    const message = `\`${key}\` is the ${typeof value} ${showValue(value)}; it is read as the text ${showValue(text)}.`;
     const hint = "Put it in quotes, so that every client reads it as it is written.";
     report("field.scalar-for-text", message, { key, hint });
-    return String(value);
+    return text;
   }
   reportWrongType(given, "text", report);
   return undefined;

@@ -14,7 +14,7 @@ export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSki
   const body = measureBody(parsed.body);
   const frontmatter = parsed.frontmatter ?? (profile === "lenient" ? {} : undefined);
   const fields = readFields(frontmatter ?? {}, report);
-  const draft = buildManifest(fields, report);
+  const draft = buildManifest(fields, report, parsed);
   const subject = { parsed, fields, draft, body };
   for (const rule of FILE_RULES) rule.check(subject, report);
   if (frontmatter !== undefined) for (const rule of FIELD_RULES) rule.check(subject, report);

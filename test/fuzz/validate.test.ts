@@ -37,6 +37,7 @@ test("any frontmatter is checked without throwing, and what loads has a name in 
         body,
         bodyLine: 3,
         position: () => undefined,
+        written: () => undefined,
         diagnostics: [],
       };
       const { manifest, diagnostics, valid } = inspectSkill(parsed, profile);

@@ -1,5 +1,6 @@
 /** `metadata` is a map of texts. Its version, author and tags go before those at the top level. */
 import type { Json } from "../../skill/manifest.ts";
+import type { ParsedSkill } from "../../skill/skill.ts";
 import { splitLine } from "../coerce-list.ts";
 import type { JsonMap } from "../json-kinds.ts";
 import { type Report, showNames } from "../report.ts";
@@ -7,10 +8,10 @@ import type { Rule } from "../rule.ts";
 
 export const metadataRule: Rule = {
   codes: ["metadata.scalar", "metadata.nested"],
-  check({ draft, fields }, report) {
+  check({ draft, fields, parsed }, report) {
     const given = fields.known.get("metadata");
     if (given === undefined) return;
-    draft.metadata = coerceScalars(draft.metadata, given.key, report);
+    draft.metadata = coerceScalars(draft.metadata, given.key, report, parsed);
     const { version, tags, author, authors } = draft.metadata;
     if (typeof version === "string" && version !== "") draft.version = version;
     const tagList = listOf(tags, "words");
@@ -20,8 +21,8 @@ export const metadataRule: Rule = {
   },
 };
 
-/** Numbers and booleans become text; lists and maps stay as they are. */
-function coerceScalars(metadata: JsonMap, key: string, report: Report): JsonMap {
+/** Numbers and booleans become the text they are written as; lists and maps stay as they are. */
+function coerceScalars(metadata: JsonMap, key: string, report: Report, parsed: ParsedSkill): JsonMap {
   const scalars: string[] = [];
   const nested: string[] = [];
   for (const [name, value] of Object.entries(metadata)) {
@@ -47,7 +48,7 @@ function coerceScalars(metadata: JsonMap, key: string, report: Report): JsonMap 
       hint: `Write ${scalars.length > 1 ? "them" : "it"} in quotes.`,
     },
   );
-  const texts = scalars.map((name) => [name, String(metadata[name])] as const);
+  const texts = scalars.map((name) => [name, parsed.written(key, name) ?? String(metadata[name])] as const);
   return { ...metadata, ...Object.fromEntries(texts) };
 }
 

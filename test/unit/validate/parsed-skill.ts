@@ -33,6 +33,7 @@ export function parsedSkill(frontmatter: Frontmatter | undefined, options: Parse
     body,
     bodyLine: keys.length + 3,
     position: (key) => (keys.includes(key) ? { line: keys.indexOf(key) + 2, column: 1 } : undefined),
+    written: () => undefined,
     diagnostics,
   };
 }
