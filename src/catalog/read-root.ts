@@ -1,15 +1,14 @@
 /** Everything below one root: searched, read, checked. What cannot be loaded becomes diagnostics. */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
-import { realPathOr } from "../host/project-folders.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, SkillCandidate } from "../skill/skill.ts";
-import type { FoundSkill, ScanOutcome } from "../sources/scan.ts";
+import type { ScanOutcome } from "../sources/scan.ts";
 import type { ScanLimits } from "../sources/scan-limits.ts";
 import { scanRoot } from "../sources/scan-root.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { Profile } from "../validate/profiles.ts";
-import { readSkill } from "./read-skill.ts";
-import { openSkillIndex, type SkillIndex } from "./skill-index.ts";
+import { type ReadSkill, readSkill } from "./read-skill.ts";
+import { openSkillIndex } from "./skill-index.ts";
 
 export interface RootContent {
   readonly root: SkillRoot;
@@ -42,9 +41,7 @@ const BATCH = 512;
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
   const { profile, nested, knownRoots, cacheFolder, limits } = options;
   const index =
-    cacheFolder === undefined
-      ? undefined
-      : openSkillIndex({ cacheFolder, root: realPathOr(root.path), profile });
+    cacheFolder === undefined ? undefined : openSkillIndex({ cacheFolder, root: root.path, profile });
   const scan = scanRoot(root, {
     knownRoots,
     nested,
@@ -55,25 +52,18 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
   const diagnostics = [...scan.diagnostics];
   for (const [number, found] of scan.found.entries()) {
     if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
-    const checked = await recallOrRead(found, profile, index);
+    const recalled = index?.recall(found.candidate.file);
+    const result: ReadSkill | Promise<ReadSkill> = recalled
+      ? { checked: recalled }
+      : readSkill(found.candidate, profile);
+    const { checked, stats } = result instanceof Promise ? await result : result;
+    if (index && stats) index.keep(found.candidate.file, stats, checked);
     if (isNoSkill(found.candidate, root.path, checked)) continue;
     diagnostics.push(...checked.diagnostics);
     if (checked.manifest) skills.push({ ...found, ...checked, manifest: checked.manifest });
   }
   index?.save();
   return { root, outcome: scan.outcome, skills, diagnostics };
-}
-
-async function recallOrRead(
-  found: FoundSkill,
-  profile: Profile,
-  index: SkillIndex | undefined,
-): Promise<CheckedSkill> {
-  const recalled = index?.recall(found.candidate.file);
-  if (recalled) return recalled;
-  const { checked, stats } = await readSkill(found.candidate, profile);
-  if (index && stats) index.keep(found.candidate.file, stats, checked);
-  return checked;
 }
 
 /** A flat file without frontmatter (a README beside the skills) is no skill, unless it was asked for by name. */

@@ -19,20 +19,27 @@ export interface ReadSkill {
   readonly stats?: BigIntStats;
 }
 
-export async function readSkill(
+/** At once where the parser can; `await` takes both. Thousands of promises would cost more than the reading. */
+export function readSkill(
   candidate: SkillCandidate,
   profile: Profile,
   check: CheckSkill = validateSkill,
-): Promise<ReadSkill> {
+): ReadSkill | Promise<ReadSkill> {
   const read = readBounded(candidate.file, MAX_SKILL_BYTES);
   if (!read.ok) return { checked: unreadable(candidate.file, read) };
-  const result = parseSkill(candidate, read.text);
-  const parsed = result instanceof Promise ? await result : result;
-  const checked = check(parsed, profile);
-  return {
-    checked: read.notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked,
-    stats: read.stats,
-  };
+  const finish = (parsed: ParsedSkill): ReadSkill =>
+    finishReading(candidate, check(parsed, profile), read, profile);
+  const parsed = parseSkill(candidate, read.text);
+  return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);
+}
+
+function finishReading(
+  { file }: SkillCandidate,
+  checked: CheckedSkill,
+  read: { readonly notUtf8: boolean; readonly stats: BigIntStats },
+  profile: Profile,
+): ReadSkill {
+  return { checked: read.notUtf8 ? withEncodingNote(checked, file, profile) : checked, stats: read.stats };
 }
 
 function unreadable(

@@ -39,6 +39,7 @@ export interface SkillIndex {
 
 export interface IndexOptions {
   readonly cacheFolder: string;
+  /** What every path that is asked for begins with. */
   readonly root: string;
   readonly profile: Profile;
   readonly minSkills?: number;

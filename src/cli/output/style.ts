@@ -41,12 +41,15 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE, "\ufffd");
 }
 
+/** Printable ASCII with single spaces between words. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
 /** One line, cut to `width` characters with an ellipsis. */
 export function cutText(text: string, width: number): string {
   // No character takes more than two code units, and white space is folded, so this much is enough to cut.
-  const line = safeText(text.slice(0, 4 * width))
-    .replace(/\s+/g, " ")
-    .trim();
+  const head = text.slice(0, 4 * width);
+  // Most text is plain, and thousands of lines are cut: the careful way is for the rest.
+  const line = PLAIN.test(head) ? head : safeText(head).replace(/\s+/g, " ").trim();
   if (line.length <= width) return line;
   const characters = [...line];
   if (characters.length <= width) return line;
