@@ -9,21 +9,24 @@ const { existsSync, mkdirSync } = await builtin("node:fs");
 const { join } = await builtin("node:path");
 const { fileURLToPath } = await builtin("node:url");
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PROGRAM = new URL("../dist/cli/main.js", import.meta.url);
-const SET_UP = new URL("../scripts/setup.mjs", import.meta.url);
+// These two are in a clone only: its set-up, and the Node that it brings.
+const SET_UP = fileURLToPath(new URL("../scripts/setup.mjs", import.meta.url));
+const PINNED_NODE = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
 const OLDEST_NODE = "22.18";
 const EXIT_PREREQUISITE = 6;
 
-if (!existsSync(PROGRAM) && existsSync(SET_UP)) await prepareClone();
-if (isNewEnough()) {
+const isNewEnough = checkVersion();
+const isReady = existsSync(PROGRAM) && (isNewEnough || existsSync(PINNED_NODE));
+if (!isReady && existsSync(SET_UP)) await prepareClone();
+if (isNewEnough) {
   enableCompileCache();
   await import(PROGRAM.href);
 } else {
   await runOnNewerNode();
 }
 
-function isNewEnough() {
+function checkVersion() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE.split(".").map(Number);
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
@@ -51,14 +54,13 @@ function metierHome() {
 /** A clone that was never set up. */
 async function prepareClone() {
   const { spawnSync } = await import("node:child_process");
-  const { status } = spawnSync(process.execPath, [fileURLToPath(SET_UP)], { stdio: ["ignore", 2, 2] });
+  const { status } = spawnSync(process.execPath, [SET_UP], { stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(EXIT_PREREQUISITE);
 }
 
 /** In a clone there is a newer Node to go on with; elsewhere the user must bring one. */
 async function runOnNewerNode() {
-  const newer = join(ROOT, "node_modules", ".bin", "node");
-  if (!existsSync(newer)) {
+  if (!existsSync(PINNED_NODE)) {
     const command = ["npx -y -p node@26 -p metier metier", ...process.argv.slice(2).map(quote)].join(" ");
     process.stderr.write(
       `metier: Node ${process.versions.node} is too old; ${OLDEST_NODE} or newer is needed. Run \`${command}\`\n`,
@@ -67,7 +69,7 @@ async function runOnNewerNode() {
   }
   const { spawn } = await import("node:child_process");
   const { isatty } = await import("node:tty");
-  const child = spawn(newer, process.argv.slice(1), { stdio: "inherit" });
+  const child = spawn(PINNED_NODE, process.argv.slice(1), { stdio: "inherit" });
   // A terminal sends Ctrl-C to both of us; what is sent to this process alone is handed on.
   process.on("SIGINT", () => isatty(0) || child.kill("SIGINT"));
   process.on("SIGTERM", () => child.kill("SIGTERM"));

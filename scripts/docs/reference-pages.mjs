@@ -17,14 +17,17 @@ const PROJECT_RULES = {
 
 /** @returns {Promise<Readonly<Record<string, string>>>} path → text */
 export async function referencePages() {
-  return {
-    "docs/reference/commands.md": page("Commands", await commands()),
-    "docs/reference/configuration.md": page("Configuration", configuration()),
-    "docs/reference/diagnostics.md": page("Diagnostics", diagnostics()),
-    "docs/reference/errors.md": page("Errors", errors()),
-    "docs/reference/frontmatter.md": page("Frontmatter", frontmatter()),
-    "docs/reference/manifest.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
+  const pages = {
+    "commands.md": page("Commands", await commands()),
+    "configuration.md": page("Configuration", configuration()),
+    "diagnostics.md": page("Diagnostics", diagnostics()),
+    "errors.md": page("Errors", errors()),
+    "frontmatter.md": page("Frontmatter", frontmatter()),
+    "manifest.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
   };
+  const links = Object.keys(pages).map((name) => `- [${name}](${name})`);
+  const all = { "README.md": page("Reference", [links.join("\n")]), ...pages };
+  return Object.fromEntries(Object.entries(all).map(([name, text]) => [`docs/reference/${name}`, text]));
 }
 
 async function commands() {

@@ -1,19 +1,22 @@
 /** The process: its arguments, its streams, its signals, its exit code. */
+import { isatty } from "node:tty";
 import type { CliIo } from "./context.ts";
 import { runCli } from "./run-cli.ts";
 
-const { stdin, stdout, stderr, env } = process;
+const { stdout, stderr, env } = process;
+// Asking the descriptor does not open the stream, which would cost every start some milliseconds.
+const isTerminal = isatty(0) && isatty(1);
 
 const io: CliIo = {
   stdout,
   stderr,
   cwd: process.cwd(),
   environment: env,
-  interactive: Boolean(stdin.isTTY && stdout.isTTY),
-  color: Boolean(stdout.isTTY) && !env.NO_COLOR && env.TERM !== "dumb",
+  interactive: isTerminal,
+  color: isatty(1) && !env.NO_COLOR && env.TERM !== "dumb",
   async ask(question) {
     const { createInterface } = await import("node:readline/promises");
-    const reader = createInterface({ input: stdin, output: stdout });
+    const reader = createInterface({ input: process.stdin, output: stdout });
     try {
       return await reader.question(question);
     } finally {

@@ -56,7 +56,7 @@ export class SkillManager {
     return this.#metier.discover();
   }
 
-  register(skill: string | GivenSkill): Promise<Skill> {
+  register(skill: string | URL | GivenSkill): Promise<Skill> {
     return this.#metier.register(skill);
   }
 
@@ -68,7 +68,7 @@ export class SkillManager {
     return this.#metier.list();
   }
 
-  async validate(path: string): Promise<ManagerValidation> {
+  async validate(path: string | URL): Promise<ManagerValidation> {
     const { valid, results, diagnostics } = await this.#metier.validate(path);
     const all = [...diagnostics, ...results.flatMap((result: ValidationResult) => result.diagnostics)];
     const messages = (severity: string): readonly string[] =>
@@ -77,7 +77,7 @@ export class SkillManager {
       valid,
       errors: messages("error"),
       warnings: messages("warning"),
-      skillPath: results[0]?.path ?? path,
+      skillPath: results[0]?.path ?? String(path),
     };
   }
 }

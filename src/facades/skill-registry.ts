@@ -40,7 +40,7 @@ export class SkillRegistry {
   }
 
   /** Checks a file without loading it: whether it is valid, and the first reason why not. */
-  async validateSkillFile(path: string): Promise<readonly [valid: boolean, error: string | null]> {
+  async validateSkillFile(path: string | URL): Promise<readonly [valid: boolean, error: string | null]> {
     const metier = this.#metier ?? (await createMetier({ ...this.#options, autoDiscover: false }));
     const { valid, results, diagnostics } = await metier.validate(path);
     const all = [...diagnostics, ...results.flatMap((result) => result.diagnostics)];

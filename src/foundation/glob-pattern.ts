@@ -1,10 +1,16 @@
 /** Allow and deny lists over skill names: `pdf-*`, `{a,b}`, exact names. Patterns come from config; names are untrusted. */
-import picomatch from "picomatch";
 
+/** Answers with the first pattern that matches a name. */
 export type NameMatcher = (name: string) => string | undefined;
 
-/** A function that answers with the first pattern matching a name. */
-export function nameMatcher(patterns: readonly string[]): NameMatcher {
+const GLOB_CHARACTERS = /[*?[\]{}()!+@\\]/;
+
+/** The glob library is loaded only for lists that hold a glob: most name skills plainly, or are empty. */
+export async function nameMatcher(patterns: readonly string[]): Promise<NameMatcher> {
+  if (!patterns.some((pattern) => GLOB_CHARACTERS.test(pattern))) {
+    return (name) => (patterns.includes(name) ? name : undefined);
+  }
+  const { default: picomatch } = await import("picomatch");
   const compiled = patterns.map((pattern) => ({
     pattern,
     matches: picomatch(pattern, { nonegate: true, noext: true }),

@@ -51,8 +51,10 @@ function assemble(
     bodyLine: content.bodyLine,
     position: (key) => locateKey(yaml, yamlLine, key),
     written: (...path) => writtenScalar(yaml, path),
-    diagnostics: [split.faults, faults, content.faults].flatMap((part) =>
-      part.map((fault): Diagnostic => ({ ...fault, path: candidate.file })),
-    ),
+    diagnostics: toDiagnostics([...split.faults, ...faults, ...content.faults], candidate.file),
   };
+}
+
+function toDiagnostics(faults: readonly Fault[], path: string): readonly Diagnostic[] {
+  return faults.map((fault) => ({ ...fault, path }));
 }

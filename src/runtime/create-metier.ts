@@ -1,5 +1,6 @@
 /** The composition root: config, grants and sources become a catalog that can be asked, reloaded and watched. */
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Catalog, SkillFilter } from "../catalog/catalog.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import { type ValidationReport, validateGiven, validatePaths } from "../catalog/validate-paths.ts";
@@ -36,13 +37,13 @@ export interface Metier {
   names(filter?: SkillFilter): readonly string[];
   diagnostics(): readonly Diagnostic[];
   /** Checks a skill file, a skill folder, a tree of them, or a skill given as an object. Loads nothing. */
-  validate(skill: string | GivenSkill, profile?: Profile): Promise<ValidationReport>;
+  validate(skill: string | URL | GivenSkill, profile?: Profile): Promise<ValidationReport>;
   /** Looks again; answers with the skills that are new. */
   discover(): Promise<readonly Skill[]>;
   /** Reads configuration, grants and all sources anew. On failure the old snapshot stays. */
   reload(): Promise<Catalog>;
   /** Adds a skill by path (scope `custom`, untrusted unless promoted) or as an object (scope `integration`). */
-  register(skill: string | GivenSkill): Promise<Skill>;
+  register(skill: string | URL | GivenSkill): Promise<Skill>;
   /** Takes a registered skill away again; any other name throws `SkillNotFoundError`. */
   deregister(name: string): Promise<void>;
   /** Replaces the snapshot when a source changes, after a pause. The answer ends the watch. */
@@ -63,6 +64,8 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
     if (options.profile === "strict") refuseConflicts(next.catalog);
     return next;
   };
+  const toPath = (path: string | URL): string =>
+    resolve(cwd, path instanceof URL ? fileURLToPath(path) : path);
   let state = await load(options.autoDiscover ?? "auto");
 
   /** One change after the other, so that two registrations at once cannot lose each other. */
@@ -100,9 +103,7 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
     names: (filter) => state.catalog.names(filter),
     diagnostics: () => state.catalog.diagnostics,
     validate: (skill, profile = options.profile ?? "standard") =>
-      typeof skill === "string"
-        ? validatePaths([resolve(cwd, skill)], profile)
-        : validateGiven(skill, profile),
+      isPath(skill) ? validatePaths([toPath(skill)], profile) : validateGiven(skill, profile),
     reload,
 
     async discover() {
@@ -113,7 +114,7 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
 
     register: (skill) =>
       inTurn(async () => {
-        const registration = typeof skill === "string" ? resolve(cwd, skill) : skill;
+        const registration = isPath(skill) ? toPath(skill) : skill;
         registered.push(registration);
         try {
           const next = await load(true);
@@ -150,6 +151,10 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
           ),
       ),
   };
+}
+
+function isPath(skill: string | URL | GivenSkill): skill is string | URL {
+  return typeof skill === "string" || skill instanceof URL;
 }
 
 function keyOf({ location, name }: Skill): string {

@@ -25,13 +25,14 @@ const environment = JSON.stringify(process.env);
 const listeners = new Set(process.eventNames());
 const resources = process.getActiveResourcesInfo();
 await import(${JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href)});
-process.stdout.write(JSON.stringify({
+const report = JSON.stringify({
   modules,
   listeners: process.eventNames().filter((name) => !listeners.has(name)),
   resources: process.getActiveResourcesInfo().slice(resources.length),
   globals: Reflect.ownKeys(globalThis).filter((name) => !globals.has(name)).map(String),
   environment: JSON.stringify(process.env) === environment,
-}));
+});
+process.stdout.write(report);
 `;
 
 test("importing the library loads no package and no command line, and has no side effect", () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
   createMetier,
@@ -148,6 +149,38 @@ describe("registration", () => {
         ["b", "integration", "trusted"],
         ["c", "integration", "trusted"],
       ]);
+    },
+  );
+});
+
+describe("paths", () => {
+  verifies("case 12", "may be text or file URLs", async () => {
+    const world = createWorld();
+    const metier = await world.metier();
+    const path = await folderSkill(world.root, "r");
+    expect((await metier.validate(path)).valid).toBe(true);
+    expect((await metier.validate(pathToFileURL(path))).valid).toBe(true);
+    expect((await metier.register(pathToFileURL(path))).location).toBe(join(path, "SKILL.md"));
+  });
+
+  verifies(
+    4,
+    "a skill's scripts, references and assets are its content: found with it, never skills of their own",
+    async () => {
+      const world = createWorld();
+      world.write({
+        "project/.metier/skills/a/SKILL.md": skill("a", "", "See [the guide](references/guide.md)."),
+        "project/.metier/skills/a/references/guide.md": skill("guide"),
+        "project/.metier/skills/a/scripts/run.sh": "echo",
+        "project/.metier/skills/a/assets/logo.svg": "<svg/>",
+      });
+      const metier = await world.metier();
+      expect(metier.names()).toEqual(["a"]);
+      expect((await metier.validate(join(world.project, ".metier/skills/a"))).results).toMatchObject([
+        { valid: true, diagnostics: [] },
+      ]);
+      const { stdout } = await world.cli("trust", "project:a", "--json");
+      expect(JSON.parse(stdout).trusted).toMatchObject([{ kind: "skill", files: 4 }]);
     },
   );
 });

@@ -109,6 +109,17 @@ test("a clone that was never set up is set up first, and what that prints stays 
   expect(run(place, ["list"])).toEqual({ status: 7, stdout: '["list"]', stderr: "setting up\n" });
 });
 
+test("a clone that lost its Node is set up again when this Node is old", () => {
+  const setUp = `
+    import { mkdirSync, symlinkSync } from "node:fs";
+    mkdirSync(new URL("../node_modules/.bin", import.meta.url), { recursive: true });
+    symlinkSync(process.execPath, new URL("../node_modules/.bin/node", import.meta.url));
+  `;
+  const place = makePackage({ "package/dist/cli/main.js": PROGRAM, "package/scripts/setup.mjs": setUp });
+  const result = run(place, ["list"], ["--require", place.oldNode]);
+  expect(result).toEqual({ status: 7, stdout: '["list"]', stderr: "" });
+});
+
 test("a set-up that fails ends the command", () => {
   const place = makePackage({ "package/scripts/setup.mjs": "process.exit(1);" });
   expect(run(place, ["list"]).status).toBe(6);
