@@ -15,9 +15,14 @@ interface ImportReport {
   readonly environment: boolean;
 }
 
-/** Imports the library in a process of its own and says what that left behind. */
+/**
+ * Imports the library in a process of its own and says what that left behind. `node:util` comes first: the import of it
+ * opens standard error, whoever imports it.
+ */
 const PROBE = `
+import "node:util";
 import { registerHooks } from "node:module";
+import "node:util"; // Importing it opens the standard streams: Node's doing, not ours.
 const modules = [];
 registerHooks({ load: (url, context, next) => { modules.push(url); return next(url, context); } });
 const globals = new Set(Reflect.ownKeys(globalThis));
