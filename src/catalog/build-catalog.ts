@@ -70,27 +70,33 @@ function knownRootPaths(roots: readonly SkillRoot[]): readonly string[] {
 }
 
 function toSkills({ winner, shadowed }: Resolution, decide: DecideStatus): readonly Skill[] {
-  const shadows = shadowed.map(({ skill }) => placeOf(skill));
-  const { hints, ...status } = decide(winner);
-  const skill = describe(winner);
+  const { hints, status, reason } = decide(winner);
+  const notes = hints.map((hint) => reportHint(winner, hint));
+  const shadows = shadowed.length === 0 ? NONE : shadowed.map(({ skill }) => placeOf(skill));
+  const first = describe(winner, { status, shadows, notes, ...(reason !== undefined && { reason }) });
+  if (shadowed.length === 0) return [first];
+  const shadowedBy = placeOf(winner);
   return [
-    {
-      ...skill,
-      ...status,
-      shadows,
-      diagnostics: [...skill.diagnostics, ...hints.map((hint) => reportHint(skill, hint))],
-    },
-    ...shadowed.map(({ skill, reason }) => ({
-      ...describe(skill),
-      status: "shadowed" as const,
-      reason,
-      shadows: [],
-      shadowedBy: placeOf(winner),
-    })),
+    first,
+    ...shadowed.map((loser) =>
+      describe(loser.skill, {
+        status: "shadowed",
+        reason: loser.reason,
+        shadows: NONE,
+        notes: NONE,
+        shadowedBy,
+      }),
+    ),
   ];
 }
 
-function describe(skill: PlacedSkill): Omit<Skill, "status" | "shadows"> {
+const NONE: readonly never[] = Object.freeze([]);
+
+interface Verdict extends Pick<Skill, "status" | "shadows" | "reason" | "shadowedBy"> {
+  readonly notes: readonly Diagnostic[];
+}
+
+function describe(skill: PlacedSkill, { notes, status, shadows, reason, shadowedBy }: Verdict): Skill {
   const { candidate, manifest, root, trust, body, diagnostics } = skill;
   return {
     name: manifest.name,
@@ -102,17 +108,21 @@ function describe(skill: PlacedSkill): Omit<Skill, "status" | "shadows"> {
     directory: candidate.directory,
     root: root.path,
     trust,
+    status,
+    shadows,
     body,
-    diagnostics,
+    diagnostics: notes.length === 0 ? diagnostics : [...diagnostics, ...notes],
+    ...(reason !== undefined && { reason }),
+    ...(shadowedBy && { shadowedBy }),
   };
 }
 
-function reportHint({ location, name }: Pick<Skill, "location" | "name">, hint: string): Diagnostic {
+function reportHint({ candidate, manifest }: PlacedSkill, hint: string): Diagnostic {
   return {
     code: "catalog.compatibility",
     severity: "info",
-    path: location,
-    message: `\`${name}\` may not work here: ${hint}`,
+    path: candidate.file,
+    message: `\`${manifest.name}\` may not work here: ${hint}`,
     hint: "If it matters, declare it under `requires`, so that the skill is offered only where it works.",
   };
 }

@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
-import type { FolderListing } from "../sources/folder-listing.ts";
+import { type FolderListing, PLAIN_LISTING } from "../sources/folder-listing.ts";
 import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 
 /** A folder with nothing but `SKILL.md` and other files is kept as its number of entries alone. */
@@ -27,17 +27,8 @@ export function packListing(listing: FolderListing): string {
   return isPlain ? String(entries) : JSON.stringify(listing);
 }
 
-const PLAIN = Object.freeze({
-  folders: [],
-  skillFiles: ["SKILL.md"],
-  flatFiles: [],
-  links: [],
-  specialFiles: [],
-  hasGitignore: false,
-});
-
 export function unpackListing(packed: PackedListing): FolderListing {
-  return typeof packed === "number" ? { ...PLAIN, entries: packed } : packed;
+  return typeof packed === "number" ? { ...PLAIN_LISTING, entries: packed } : packed;
 }
 
 export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): string {

@@ -49,7 +49,18 @@ export function placeSkills(
   };
   const placed = contents.flatMap(({ root, skills }) => {
     const trust = roots.get(root) ?? trustRoot(root);
-    return skills.map((skill) => ({ ...skill, root, trust: decide(trust, root.scope, skill) }));
+    return skills.map((skill): PlacedSkill => {
+      const { candidate, realFile, manifest, body, diagnostics } = skill;
+      return {
+        candidate,
+        realFile,
+        manifest,
+        body,
+        diagnostics,
+        root,
+        trust: decide(trust, root.scope, skill),
+      };
+    });
   });
   return { placed, diagnostics: trusted.diagnostics };
 }

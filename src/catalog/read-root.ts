@@ -59,8 +59,10 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
     const { checked, stats } = result instanceof Promise ? await result : result;
     if (index && stats) index.keep(found.candidate.file, stats, checked);
     if (isNoSkill(found.candidate, root.path, checked)) continue;
-    diagnostics.push(...checked.diagnostics);
-    if (checked.manifest) skills.push({ ...found, ...checked, manifest: checked.manifest });
+    if (checked.diagnostics.length > 0) diagnostics.push(...checked.diagnostics);
+    const { manifest, body } = checked;
+    const { candidate, realFile } = found;
+    if (manifest) skills.push({ candidate, realFile, manifest, body, diagnostics: checked.diagnostics });
   }
   index?.save();
   return { root, outcome: scan.outcome, skills, diagnostics };

@@ -88,13 +88,15 @@ function isExact(value: number): boolean {
     : Number.isFinite(value);
 }
 
-/** Without escapes, on one line. */
+/** On one line; of the escapes only the doubled single quote. */
 function readQuoted(text: string, start: number, end: number, quote: string): string | undefined {
-  const close = text.indexOf(quote, start + 1);
-  if (close === -1 || close >= end) return undefined;
+  let close = text.indexOf(quote, start + 1);
+  const isSingle = quote === "'";
+  while (isSingle && close !== -1 && text.charAt(close + 1) === quote) close = text.indexOf(quote, close + 2);
+  if (close === -1 || close >= end || !isBlankOrComment(text, close + 1, end)) return undefined;
   const value = text.slice(start + 1, close);
-  if (quote === '"' && value.includes("\\")) return undefined;
-  return isBlankOrComment(text, close + 1, end) ? value : undefined;
+  if (isSingle) return value.includes(quote) ? value.replaceAll("''", quote) : value;
+  return value.includes("\\") ? undefined : value;
 }
 
 function isBlankOrComment(text: string, start: number, end: number): boolean {

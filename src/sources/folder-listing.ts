@@ -1,5 +1,5 @@
 /** What a folder holds, as far as the search for skills cares. Small enough to be kept in the index. */
-import { readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { compareText } from "../foundation/diagnostic.ts";
 
 export interface FolderListing {
@@ -26,14 +26,34 @@ export function isSkillFileName(name: string): boolean {
   return name.length === 8 && (name === "SKILL.md" || name.toLowerCase() === "skill.md");
 }
 
+const NONE: readonly string[] = Object.freeze([]);
+
+/** What most skill folders are: `SKILL.md` and nothing a search cares about. */
+export const PLAIN_LISTING: Omit<FolderListing, "entries"> = Object.freeze({
+  folders: NONE,
+  skillFiles: Object.freeze(["SKILL.md"]),
+  flatFiles: NONE,
+  links: NONE,
+  specialFiles: NONE,
+  hasGitignore: false,
+});
+
+const LONE_SKILL_FILE: FolderListing = Object.freeze({ ...PLAIN_LISTING, entries: 1 });
+
 export function readFolderListing(path: string, top: boolean): FolderListing {
+  const entries = readdirSync(path, { withFileTypes: true });
+  const [first] = entries;
+  if (entries.length === 1 && first?.name === "SKILL.md" && first.isFile()) return LONE_SKILL_FILE;
+  return sortEntries(entries, top);
+}
+
+function sortEntries(entries: readonly Dirent[], top: boolean): FolderListing {
   const folders: string[] = [];
   const skillFiles: string[] = [];
   const flatFiles: string[] = [];
   const links: string[] = [];
   const specialFiles: string[] = [];
   let hasGitignore = false;
-  const entries = readdirSync(path, { withFileTypes: true });
   for (const entry of entries) {
     const { name } = entry;
     if (entry.isDirectory()) folders.push(name);

@@ -56,7 +56,8 @@ export function searchFolder(scan: Scan, folder: Folder): ScanOutcome {
 
 /** Takes the folder's skill file, the exact name first; says what becomes of others. Returns the path it took. */
 function takeSkillFile(scan: Scan, folder: Folder, listing: FolderListing): string | undefined {
-  const names = [...listing.skillFiles, ...listing.links.filter(isSkillFileName)];
+  const linked = listing.links.length > 0 ? listing.links.filter(isSkillFileName) : listing.links;
+  const names = linked.length > 0 ? [...listing.skillFiles, ...linked] : [...listing.skillFiles];
   if (names.length === 0) return undefined;
   if (names.length > 1) names.sort((a, b) => Number(b === "SKILL.md") - Number(a === "SKILL.md"));
   if (folder.depth === 0 && !folder.explicit) {
