@@ -27,5 +27,5 @@ export const config: DeclaredCommand = defineCommand({
     },
   },
   positional: manyArguments("action", "get KEY, set KEY VALUE, unset KEY or path"),
-  load: () => import("../actions/config.ts"),
+  action: "config",
 });

@@ -1,18 +1,13 @@
 /** How a command is declared: common options added, its action loaded only when it runs, its faults turned into words. */
 import { buildCommand, type Command } from "@stricli/core";
+import type { ActionName } from "../actions.ts";
 import { COMMON_FLAGS, type CommonFlags } from "../common-flags.ts";
 import type { CliContext } from "../context.ts";
 
 /** The groups of the overview page, in its order. */
 export type CommandGroup = "Reading" | "Authoring" | "Managing";
 
-export type Action<Flags, Args extends readonly string[]> = (
-  context: CliContext,
-  flags: Flags & CommonFlags,
-  ...args: Args
-) => Promise<void>;
-
-interface Declaration<Flags extends object, Args extends readonly string[]> {
+interface Declaration {
   readonly name: string;
   readonly group: CommandGroup;
   /** One line for the overview. */
@@ -20,9 +15,10 @@ interface Declaration<Flags extends object, Args extends readonly string[]> {
   /** What it does, in a few lines. */
   readonly description: string;
   readonly examples: readonly string[];
-  readonly flags?: Readonly<Record<string, unknown>>;
+  /** Besides the common ones; the action declares their types. */
+  readonly flags?: Readonly<Record<string, object>>;
   readonly positional?: object;
-  load(): Promise<{ readonly run: Action<Flags, Args> }>;
+  readonly action: ActionName;
 }
 
 export interface DeclaredCommand {
@@ -32,17 +28,19 @@ export interface DeclaredCommand {
   readonly command: Command<CliContext>;
 }
 
-export function defineCommand<Flags extends object, Args extends readonly string[] = readonly []>(
-  declaration: Declaration<Flags, Args>,
-): DeclaredCommand {
-  const { name, group, brief, description, examples, flags = {}, positional } = declaration;
+type Run = (context: CliContext, flags: CommonFlags, ...args: readonly string[]) => Promise<void>;
+
+export function defineCommand(declaration: Declaration): DeclaredCommand {
+  const { name, group, brief, description, examples, flags = {}, positional, action } = declaration;
   const parameters = { flags: { ...flags, ...COMMON_FLAGS }, ...(positional && { positional }) };
-  const command = buildCommand<Flags & CommonFlags, string[], CliContext>({
+  const command = buildCommand<CommonFlags, string[], CliContext>({
     loader: async () => {
-      const { run } = await declaration.load();
-      return async function (this: CliContext, given: Flags & CommonFlags, ...args: string[]) {
+      const { ACTIONS } = await import("../actions.ts");
+      // Flags and arguments were parsed by the declaration beside this one, which the action's types describe.
+      const run = ACTIONS[action] as Run;
+      return async function (this: CliContext, given: CommonFlags, ...args: string[]) {
         try {
-          await run(this, given, ...(args as unknown as Args));
+          await run(this, given, ...args);
         } catch (fault) {
           this.fault = fault; // `run-cli.ts` words it, as text or as JSON.
         }

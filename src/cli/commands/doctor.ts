@@ -8,5 +8,5 @@ export const doctor: DeclaredCommand = defineCommand({
     "The environment, the config and its origin, every directory looked at, every skill that is not usable,\nwhat shadows what, and every problem. With a name it explains that skill.",
   examples: ["metier doctor", "metier doctor gh", "metier doctor --json"],
   positional: optionalArgument("skill", "Explain this skill alone"),
-  load: () => import("../actions/doctor.ts"),
+  action: "doctor",
 });

@@ -17,7 +17,7 @@ export const enable: DeclaredCommand = defineCommand({
   examples: ["metier enable triage-issue"],
   flags,
   positional: manyArguments("skill", "Name of the skill", 1),
-  load: async () => ({ run: (await import("../actions/enable.ts")).runEnable }),
+  action: "enable",
 });
 
 export const disable: DeclaredCommand = defineCommand({
@@ -29,5 +29,5 @@ export const disable: DeclaredCommand = defineCommand({
   examples: ["metier disable triage-issue", "metier disable deploy --project"],
   flags,
   positional: manyArguments("skill", "Name of the skill", 1),
-  load: async () => ({ run: (await import("../actions/enable.ts")).runDisable }),
+  action: "disable",
 });

@@ -12,5 +12,5 @@ export const list: DeclaredCommand = defineCommand({
     usable: { kind: "boolean", default: false, withNegated: false, brief: "Only the enabled ones" },
     scope: { kind: "enum", values: SCOPES, optional: true, brief: "Only this scope" },
   },
-  load: () => import("../actions/list.ts"),
+  action: "list",
 });

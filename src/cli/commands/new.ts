@@ -26,5 +26,5 @@ export const newSkill: DeclaredCommand = defineCommand({
     user: { kind: "boolean", default: false, withNegated: false, brief: "Create it in your own skills" },
   },
   positional: requiredArgument("name", "Lower-case letters, digits and hyphens"),
-  load: () => import("../actions/new.ts"),
+  action: "newSkill",
 });

@@ -8,5 +8,5 @@ export const show: DeclaredCommand = defineCommand({
     "`scope:name` shows a skill that another one shadows. Without a name it lists all skills.\nExits 1 when there is no such skill.",
   examples: ["metier show summarize-text", "metier show project:deploy --json"],
   positional: optionalArgument("skill", "Name, or scope:name"),
-  load: () => import("../actions/show.ts"),
+  action: "show",
 });

@@ -8,7 +8,7 @@ export const tour: DeclaredCommand = defineCommand({
   description:
     "Finds, explains and checks skills in a temporary folder. Needs no terminal, model or network.",
   examples: ["metier tour"],
-  load: () => import("../actions/tour.ts"),
+  action: "tour",
 });
 
 /** `metier skill manage list`: the installed skills. */
@@ -18,7 +18,7 @@ export const manageList: DeclaredCommand = defineCommand({
   brief: "List installed skills",
   description: "The skills of scope `installed`.",
   examples: ["metier skill manage list"],
-  load: async () => ({ run: (await import("../actions/list.ts")).runInstalled }),
+  action: "listInstalled",
 });
 
 /** `metier skill manage` alone: what it can do. */
@@ -28,5 +28,5 @@ export const manageActions: DeclaredCommand = defineCommand({
   brief: "Show what `metier skill manage` can do",
   description: "Lists the actions.",
   examples: ["metier skill manage"],
-  load: () => import("../actions/manage.ts"),
+  action: "manage",
 });

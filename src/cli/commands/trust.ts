@@ -13,7 +13,7 @@ export const trust: DeclaredCommand = defineCommand({
     "metier trust list",
   ],
   positional: manyArguments("target", "Skill name, scope:name or folder; `list` to list"),
-  load: async () => ({ run: (await import("../actions/trust.ts")).runTrust }),
+  action: "trust",
 });
 
 export const untrust: DeclaredCommand = defineCommand({
@@ -23,5 +23,5 @@ export const untrust: DeclaredCommand = defineCommand({
   description: "Takes a folder, a skill's name or a digest; without one, this project's folder.",
   examples: ["metier untrust", "metier untrust deploy"],
   positional: manyArguments("target", "Skill name, folder or digest"),
-  load: async () => ({ run: (await import("../actions/trust.ts")).runUntrust }),
+  action: "untrust",
 });

@@ -34,5 +34,5 @@ export const validate: DeclaredCommand = defineCommand({
     },
   },
   positional: manyArguments("path", "Skill file, skill folder or folder of skills"),
-  load: () => import("../actions/validate.ts"),
+  action: "validate",
 });

@@ -1,0 +1,32 @@
+/**
+ * What the commands do, in one table. It is loaded as one piece when a command runs: a piece each would cost every start
+ * more files than it saves. Only what few commands need (YAML, TOML and glob libraries) is loaded apart.
+ */
+import { run as config } from "./actions/config.ts";
+import { run as doctor } from "./actions/doctor.ts";
+import { runDisable as disable, runEnable as enable } from "./actions/enable.ts";
+import { run as list, runInstalled as listInstalled } from "./actions/list.ts";
+import { run as manage } from "./actions/manage.ts";
+import { run as newSkill } from "./actions/new.ts";
+import { run as show } from "./actions/show.ts";
+import { run as tour } from "./actions/tour.ts";
+import { runTrust as trust, runUntrust as untrust } from "./actions/trust.ts";
+import { run as validate } from "./actions/validate.ts";
+
+export const ACTIONS = {
+  config,
+  disable,
+  doctor,
+  enable,
+  list,
+  listInstalled,
+  manage,
+  newSkill,
+  show,
+  tour,
+  trust,
+  untrust,
+  validate,
+} as const;
+
+export type ActionName = keyof typeof ACTIONS;

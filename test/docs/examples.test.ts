@@ -1,0 +1,116 @@
+/** What `examples` and the guides show is true: programs run, config files load, skills are valid, digests agree. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { metierPlaces } from "../../src/host/places.ts";
+import { identifyContent } from "../../src/trust/content-identity.ts";
+import { codeBlocks, readDocuments } from "../support/documents.ts";
+import { filesUnder, ROOT, readRepositoryFile } from "../support/repository.ts";
+import { temporaryFolder, writeTree } from "../support/temporary.ts";
+import { createWorld } from "../support/world.ts";
+
+const blocks = readDocuments().flatMap(codeBlocks);
+
+/** The code of the blocks that begin with these words; a guide that lost its example must not pass. */
+function blocksOf(info: string): readonly string[] {
+  const found = blocks.filter((block) => block.info === info).map(({ code }) => code);
+  expect(found, info).not.toEqual([]);
+  return found;
+}
+
+/** A folder as a user has it: the package where npm puts it, some skills, a home and a place for temporary files. */
+function makeUserFolder(program: string): string {
+  const folder = temporaryFolder();
+  for (const name of ["home", "temporary", "node_modules"]) mkdirSync(join(folder, name));
+  symlinkSync(ROOT, join(folder, "node_modules", "metier"));
+  writeTree(folder, { "package.json": '{ "type": "module" }\n', "program.ts": program });
+  cpSync(join(ROOT, "skills"), join(folder, "skills"), { recursive: true });
+  return folder;
+}
+
+function runProgram(cwd: string): { status: number | null; stdout: string; stderr: string } {
+  const env = { ...process.env, HOME: join(cwd, "home"), TMPDIR: join(cwd, "temporary") };
+  const options = { cwd, env, encoding: "utf8", input: "", timeout: 30_000 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["program.ts"], options);
+  return { status, stdout, stderr };
+}
+
+describe("examples", () => {
+  test.each(filesUnder(["examples"], [".ts"]))(
+    "%s succeeds, ends by itself and leaves nothing behind",
+    (path) => {
+      const folder = makeUserFolder(readRepositoryFile(path));
+      expect(runProgram(folder)).toMatchObject({ status: 0, stderr: "" });
+      expect(readdirSync(join(folder, "temporary"))).toEqual([]);
+    },
+  );
+});
+
+describe("the guides", () => {
+  test("the config file of the configuration guide loads without a diagnostic", async () => {
+    for (const config of blocksOf("toml config")) {
+      const world = createWorld();
+      mkdirSync(join(world.home, "team-skills"));
+      world.write({ "home/.metier/config.toml": config });
+      const metier = await world.metier();
+      expect(metier.diagnostics()).toEqual([]);
+      expect(metier.config.config.skills.paths).toEqual([join(world.home, "team-skills")]);
+      expect(metier.require("triage-issue").status).toBe("enabled");
+    }
+  });
+
+  test("the project file there counts without a grant", async () => {
+    for (const config of blocksOf("toml project")) {
+      const world = createWorld();
+      world.write({ "project/.metier/config.toml": config });
+      const { config: loaded } = await world.metier();
+      expect(loaded.diagnostics).toEqual([]);
+      expect(loaded.projectFile?.granted).toBe(false);
+      expect(loaded.config.tools).toMatchObject({ bash: "deny" });
+    }
+  });
+
+  test("the policy there tightens what a user sets", async () => {
+    for (const policy of blocksOf("toml policy")) {
+      const cwd = temporaryFolder();
+      const home = join(cwd, "home");
+      const user = '[skills]\npaths = ["~/mine", "/srv/skills/team"]\n[tools]\nbash = "allow"\n';
+      writeTree(cwd, { "policy.toml": policy, "home/.metier/config.toml": user });
+      const { config, diagnostics } = await loadConfig({
+        cwd,
+        places: metierPlaces(home),
+        environment: {},
+        policyFile: join(cwd, "policy.toml"),
+      });
+      expect(diagnostics).toEqual([]);
+      expect(config.skills.paths).toEqual(["/srv/skills/team"]);
+      expect(config.tools).toEqual({ bash: "ask" });
+    }
+  });
+
+  test("the skills they show are valid, without a warning", async () => {
+    for (const text of blocksOf("md skill")) {
+      const world = createWorld();
+      const [, name = ""] = /^name: (.+)$/m.exec(text) ?? [];
+      world.write({ [`project/${name}/SKILL.md`]: text });
+      const { results } = await (await world.metier()).validate(name);
+      const severities = results.flatMap(({ diagnostics }) => diagnostics.map(({ severity }) => severity));
+      expect(results.map(({ valid }) => valid)).toEqual([true]);
+      expect(severities.filter((severity) => severity !== "info")).toEqual([]);
+    }
+  });
+
+  test("the content identity as the trust guide computes it is the one that is granted", () => {
+    const [program = ""] = blocksOf("ts run").filter((code) => code.includes("function contentIdentity"));
+    const folder = makeUserFolder(program);
+    const directory = join(folder, "skills", "summarize-text");
+    writeTree(directory, { "scripts/run.sh": "#!/bin/sh\n", "é/.hidden": "", "a-b": "x", "a/b": "y" });
+    chmodSync(join(directory, "scripts/run.sh"), 0o755);
+    symlinkSync("scripts", join(directory, "link-to-folder"));
+    symlinkSync("nowhere", join(directory, "link-to-nothing"));
+    const outcome = identifyContent({ form: "directory", location: join(directory, "SKILL.md"), directory });
+    expect(runProgram(folder).stdout.trim()).toBe(outcome.ok ? outcome.identity.digest : "none");
+  });
+});
