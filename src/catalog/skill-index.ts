@@ -45,26 +45,20 @@ export interface IndexOptions {
   readonly minSkills?: number;
 }
 
-/** A line of the index, cut at its tabs: key, stamp, last change in milliseconds, JSON. */
-interface Entry {
-  readonly line: string;
-  readonly stamp: string;
-  readonly changed: number;
-  readonly json: string;
-}
-
 interface OldIndex {
   readonly writtenAt: number;
-  readonly entries: ReadonlyMap<string, Entry>;
+  /** By key: the whole line. It is cut only when it is asked for: most of a large index is asked for once. */
+  readonly lines: ReadonlyMap<string, string>;
 }
 
-const NOTHING: OldIndex = { writtenAt: 0, entries: new Map() };
+const NOTHING: OldIndex = { writtenAt: 0, lines: new Map() };
 
 export function openSkillIndex(options: IndexOptions): SkillIndex {
   const { cacheFolder, root, profile, minSkills = MIN_SKILLS } = options;
   const path = join(cacheFolder, "index", `${nameFor(`${profile}\0${root}`)}.txt`);
   const heading = `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
   const old = readIndex(path, heading);
+  /** Key, stamp, last change in milliseconds and JSON, with tabs between them. */
   const lines: string[] = [];
   let skills = 0;
   let reused = 0;
@@ -72,12 +66,16 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
   /** A folder's key ends with `/`, a file's does not: a path can be both, one after the other. */
   const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
   const find = <Value>(key: string, stamp: string): Value | undefined => {
-    const entry = old.entries.get(key);
-    if (entry?.stamp !== stamp || entry.changed >= old.writtenAt - RACY_MS) return undefined;
-    const value = parseOrUndefined<Value>(entry.json);
+    const line = old.lines.get(key);
+    if (line === undefined || !line.startsWith(stamp, key.length + 1)) return undefined;
+    const afterStamp = key.length + 1 + stamp.length;
+    const afterChange = line.indexOf("\t", afterStamp + 1);
+    const changed = Number(line.slice(afterStamp + 1, afterChange));
+    if (line.charAt(afterStamp) !== "\t" || changed >= old.writtenAt - RACY_MS) return undefined;
+    const value = parseOrUndefined<Value>(line.slice(afterChange + 1));
     if (value === undefined) return undefined;
     reused += 1;
-    lines.push(entry.line);
+    lines.push(line);
     return value;
   };
   const add = (key: string, stats: BigIntStats, stamp: string, json: string): void => {
@@ -99,7 +97,7 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
     },
 
     recall(file) {
-      if (old.entries.size === 0) return undefined;
+      if (old.lines.size === 0) return undefined;
       const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
       const known = stats && find<PackedChecked>(keyOf(file, ""), stampOf(stats));
       if (known === undefined) return undefined;
@@ -113,7 +111,7 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
     },
 
     save() {
-      const isSame = reused === lines.length && reused === old.entries.size;
+      const isSame = reused === lines.length && reused === old.lines.size;
       if (skills < minSkills || isSame) return;
       writeIndex(path, `${heading}\n${Date.now()}\n${lines.join("\n")}\n`);
     },
@@ -142,7 +140,10 @@ function readIndex(path: string, heading: string): OldIndex {
     // Cut short, of another version or for another root: everything is read anew.
     if (!text.startsWith(`${heading}\n`) || !text.endsWith("\n")) return NOTHING;
     const [writtenAt = "", ...lines] = text.slice(heading.length + 1, -1).split("\n");
-    return { writtenAt: Number(writtenAt), entries: new Map(lines.map(toEntry)) };
+    return {
+      writtenAt: Number(writtenAt),
+      lines: new Map(lines.map((line) => [line.slice(0, line.indexOf("\t")), line])),
+    };
   } catch {
     return NOTHING; // Absent or unreadable.
   }
@@ -155,25 +156,6 @@ function parseOrUndefined<Value>(json: string): Value | undefined {
   } catch {
     return undefined;
   }
-}
-
-function toEntry(line: string): [key: string, entry: Entry] {
-  const [first, second, third] = threeTabs(line);
-  return [
-    line.slice(0, first),
-    {
-      line,
-      stamp: line.slice(first + 1, second),
-      changed: Number(line.slice(second + 1, third)),
-      json: line.slice(third + 1),
-    },
-  ];
-}
-
-function threeTabs(line: string): readonly [number, number, number] {
-  const first = line.indexOf("\t");
-  const second = line.indexOf("\t", first + 1);
-  return [first, second, line.indexOf("\t", second + 1)];
 }
 
 /** A reader sees the old index or the new one, whole; the last of two writers wins. */

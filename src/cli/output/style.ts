@@ -42,19 +42,22 @@ export function safeText(text: string): string {
 }
 
 /** Printable ASCII with single spaces between words. */
-const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+const PLAIN = /^[!-~]+(?: [!-~]+)* ?$/;
 
 /** One line, cut to `width` characters with an ellipsis. */
 export function cutText(text: string, width: number): string {
-  // No character takes more than two code units, and white space is folded, so this much is enough to cut.
-  const head = text.slice(0, 4 * width);
   // Most text is plain, and thousands of lines are cut: the careful way is for the rest.
-  const line = PLAIN.test(head) ? head : safeText(head).replace(/\s+/g, " ").trim();
-  if (line.length <= width) return line;
-  const characters = [...line];
-  if (characters.length <= width) return line;
-  const kept = characters.slice(0, width - 1).join("");
-  return `${kept.trimEnd()}…`;
+  const head = text.slice(0, width + 1);
+  if (PLAIN.test(head))
+    return head.length <= width ? head.trimEnd() : `${head.slice(0, width - 1).trimEnd()}…`;
+  const line = safeText(text).replace(/\s+/g, " ").trim();
+  const characters = [...line.slice(0, 2 * width + 2)];
+  return characters.length <= width
+    ? line
+    : `${characters
+        .slice(0, width - 1)
+        .join("")
+        .trimEnd()}…`;
 }
 
 /** `1 skill`, `2 skills`. */

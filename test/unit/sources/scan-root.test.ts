@@ -14,7 +14,11 @@ function root(path: string, more: Partial<SkillRoot> = {}): SkillRoot {
 }
 
 async function scan(path: string, more: Partial<SkillRoot> = {}, limits?: ScanLimits) {
-  const result = await scanRoot(root(path, more), { knownRoots: [], nested: false, ...(limits && { limits }) });
+  const result = await scanRoot(root(path, more), {
+    knownRoots: [],
+    nested: false,
+    ...(limits && { limits }),
+  });
   return {
     outcome: result.outcome,
     files: result.found.map(({ candidate }) => candidate.file.slice(path.length + 1)),
@@ -35,7 +39,9 @@ describe("what is found", () => {
       "a.txt": "no",
     });
     expect((await scan(folder)).files).toEqual(["flat.md", "y.yaml", "z.yml", "a/SKILL.md"]);
-    expect((await scan(folder)).found.map(({ candidate }) => [candidate.form, candidate.defaultName])).toEqual([
+    expect(
+      (await scan(folder)).found.map(({ candidate }) => [candidate.form, candidate.defaultName]),
+    ).toEqual([
       ["markdown", "flat"],
       ["yaml", "y"],
       ["yaml", "z"],
@@ -118,12 +124,16 @@ describe("an explicit path", () => {
 });
 
 describe("places that cannot be searched", () => {
-  verifies([69, "case 29"], "a missing default folder is no error and an empty one holds nothing", async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, "empty"));
-    expect(await scan(join(folder, "missing"))).toMatchObject({ outcome: "missing", files: [], codes: [] });
-    expect(await scan(join(folder, "empty"))).toMatchObject({ outcome: "searched", files: [], codes: [] });
-  });
+  verifies(
+    [69, "case 29"],
+    "a missing default folder is no error and an empty one holds nothing",
+    async () => {
+      const folder = temporaryFolder();
+      mkdirSync(join(folder, "empty"));
+      expect(await scan(join(folder, "missing"))).toMatchObject({ outcome: "missing", files: [], codes: [] });
+      expect(await scan(join(folder, "empty"))).toMatchObject({ outcome: "searched", files: [], codes: [] });
+    },
+  );
 
   test("a skills path that is a file says so", async () => {
     const folder = temporaryFolder();
@@ -171,7 +181,10 @@ describe("limits", () => {
     const files = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`a/data/${index}.txt`, "x"]));
     writeTree(folder, { "a/SKILL.md": SKILL, ...files });
     const limits = { depth: 5, entries: 30, entriesPerSkill: 10, entriesInAll: 100 };
-    expect(await scan(folder, {}, limits)).toMatchObject({ files: ["a/SKILL.md"], codes: ["scan.entry-limit"] });
+    expect(await scan(folder, {}, limits)).toMatchObject({
+      files: ["a/SKILL.md"],
+      codes: ["scan.entry-limit"],
+    });
   });
 });
 
