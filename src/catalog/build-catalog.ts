@@ -43,7 +43,7 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const { placed, diagnostics: trustDiagnostics } = placeSkills(contents, { ...request, config });
   const given = placeGiven(request.given, request);
   const resolved = resolvePrecedence([...placed, ...given.placed]);
-  const decide = await statusDecider({ ...request, config });
+  const decide = statusDecider({ ...request, config });
   const skills = resolved.resolutions.flatMap((resolution) => toSkills(resolution, decide));
   return new Catalog(
     skills,

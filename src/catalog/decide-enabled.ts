@@ -6,11 +6,11 @@ import type { PlacedSkill } from "./placed-skill.ts";
 /** Answers with the reason a skill is disabled, or nothing. */
 export type DecideEnabled = (skill: PlacedSkill) => string | undefined;
 
-export async function enablementOf(config: SkillsConfig): Promise<DecideEnabled> {
-  const disabled = await nameMatcher(config.disabled);
-  const deny = await nameMatcher(config.deny);
+export function enablementOf(config: SkillsConfig): DecideEnabled {
+  const disabled = nameMatcher(config.disabled);
+  const deny = nameMatcher(config.deny);
   const allowLists = [config.allow, ...config.allowWithin].filter((list) => list.length > 0);
-  const allow = await Promise.all(allowLists.map(nameMatcher));
+  const allow = allowLists.map(nameMatcher);
   return (skill) => {
     const { name, optIn } = skill.manifest;
     const enabled = config.settings[name]?.enabled;

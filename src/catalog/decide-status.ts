@@ -22,8 +22,8 @@ export interface StatusDecision {
 export type DecideStatus = (skill: PlacedSkill) => StatusDecision;
 
 /** Commands are looked up once per name for all skills together. */
-export async function statusDecider({ config, environment }: StatusInputs): Promise<DecideStatus> {
-  const disabledReason = await enablementOf(config.skills);
+export function statusDecider({ config, environment }: StatusInputs): DecideStatus {
+  const disabledReason = enablementOf(config.skills);
   const findCommand = createCommandFinder(environment);
   return (skill) => {
     const disabled = disabledReason(skill);

@@ -1,19 +1,67 @@
-/** Allow and deny lists over skill names: `pdf-*`, `{a,b}`, exact names. Patterns come from config; names are untrusted. */
+/**
+ * Allow and deny lists over skill names: `pdf-*`, `?`, `[a-f]`, exact names. Patterns may come from an untrusted project
+ * and names always do, so matching takes at most pattern times name steps; a regular expression made from
+ * `*a*a*a*b` would not end.
+ */
 
 /** Answers with the first pattern that matches a name. */
 export type NameMatcher = (name: string) => string | undefined;
 
-const GLOB_CHARACTERS = /[*?[\]{}()!+@\\]/;
+/** Whether one character is as the pattern wants it; `undefined` stands for `*`, any number of them. */
+type Token = ((character: string) => boolean) | undefined;
 
-/** The glob library is loaded only for lists that hold a glob: most name skills plainly, or are empty. */
-export async function nameMatcher(patterns: readonly string[]): Promise<NameMatcher> {
-  if (!patterns.some((pattern) => GLOB_CHARACTERS.test(pattern))) {
-    return (name) => (patterns.includes(name) ? name : undefined);
+export function nameMatcher(patterns: readonly string[]): NameMatcher {
+  const compiled = patterns.map((pattern) => ({ pattern, tokens: [...tokensOf(pattern)] }));
+  return (name) => compiled.find(({ tokens }) => matches(tokens, [...name]))?.pattern;
+}
+
+/** Greedy: after a mismatch only the last `*` takes one character more, which is enough for single-character tokens. */
+function matches(tokens: readonly Token[], name: readonly string[]): boolean {
+  let token = 0;
+  let at = 0;
+  let star = -1;
+  let starAt = 0;
+  while (at < name.length) {
+    const test = tokens[token];
+    if (token < tokens.length && test === undefined) {
+      star = token++;
+      starAt = at;
+    } else if (test?.(name[at] ?? "")) {
+      token++;
+      at++;
+    } else if (star !== -1) {
+      token = star + 1;
+      at = ++starAt;
+    } else return false;
   }
-  const { default: picomatch } = await import("picomatch");
-  const compiled = patterns.map((pattern) => ({
-    pattern,
-    matches: picomatch(pattern, { nonegate: true, noext: true }),
-  }));
-  return (name) => compiled.find(({ matches }) => matches(name))?.pattern;
+  while (token < tokens.length && tokens[token] === undefined) token++;
+  return token === tokens.length;
+}
+
+function* tokensOf(pattern: string): Iterable<Token> {
+  const characters = [...pattern];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] ?? "";
+    const close = character === "[" ? characters.indexOf("]", at + 2) : -1;
+    if (character === "*") yield undefined;
+    else if (character === "?") yield () => true;
+    else if (close !== -1) {
+      yield classOf(characters.slice(at + 1, close));
+      at = close;
+    } else yield (given) => given === character;
+  }
+}
+
+/** `[abc]`, `[a-f]`, `[!x]`. */
+function classOf(members: readonly string[]): (character: string) => boolean {
+  const isNegated = members[0] === "!" || members[0] === "^";
+  const rest = isNegated ? members.slice(1) : members;
+  return (character) => isMember(rest, character) !== isNegated;
+}
+
+function isMember(members: readonly string[], character: string): boolean {
+  return members.some((member, index) => {
+    const isRange = members[index + 1] === "-" && members[index + 2] !== undefined;
+    return isRange ? member <= character && character <= (members[index + 2] ?? "") : member === character;
+  });
 }
