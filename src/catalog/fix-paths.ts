@@ -17,7 +17,7 @@ export interface FixedFile {
 export async function fixPaths(paths: readonly string[], profile: Profile): Promise<readonly FixedFile[]> {
   const fixedFiles = new Map<string, FixedFile>();
   for (const path of paths) {
-    const { found } = await scanRoot(...searchOptions(path, paths));
+    const { found } = scanRoot(...searchOptions(path, paths));
     for (const { candidate } of found) {
       const read = readBounded(candidate.file, MAX_SKILL_BYTES);
       if (!read.ok || read.notUtf8) continue;

@@ -42,7 +42,7 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
   const { profile, nested, knownRoots, cacheFolder, limits } = options;
   const index =
     cacheFolder === undefined ? undefined : openSkillIndex({ cacheFolder, root: root.path, profile });
-  const scan = await scanRoot(root, {
+  const scan = scanRoot(root, {
     knownRoots,
     nested,
     ...(limits && { limits }),

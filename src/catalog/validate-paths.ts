@@ -30,7 +30,7 @@ export async function validatePaths(paths: readonly string[], profile: Profile):
   const results = new Map<string, ValidationResult>();
   const diagnostics: Diagnostic[] = [];
   for (const path of paths) {
-    const scan = await scanRoot(...searchOptions(path, paths));
+    const scan = scanRoot(...searchOptions(path, paths));
     diagnostics.push(...scan.diagnostics);
     let skills = 0;
     for (const { candidate } of scan.found) {

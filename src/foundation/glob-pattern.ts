@@ -1,5 +1,5 @@
 /**
- * Allow and deny lists over skill names: `pdf-*`, `?`, `[a-f]`, exact names. Patterns may come from an untrusted project
+ * Globs: `pdf-*`, `?`, `[a-f]`, exact text; over skill names in allow and deny lists, and over path segments. Patterns may come from an untrusted project
  * and names always do, so matching takes at most pattern times name steps; a regular expression made from
  * `*a*a*a*b` would not end.
  */
@@ -11,8 +11,14 @@ export type NameMatcher = (name: string) => string | undefined;
 type Token = ((character: string) => boolean) | undefined;
 
 export function nameMatcher(patterns: readonly string[]): NameMatcher {
-  const compiled = patterns.map((pattern) => ({ pattern, tokens: [...tokensOf(pattern)] }));
-  return (name) => compiled.find(({ tokens }) => matches(tokens, [...name]))?.pattern;
+  const compiled = patterns.map((pattern) => ({ pattern, matches: compileGlob(pattern) }));
+  return (name) => compiled.find((entry) => entry.matches(name))?.pattern;
+}
+
+/** `\\` takes the meaning from the character behind it. */
+export function compileGlob(pattern: string): (text: string) => boolean {
+  const tokens = [...tokensOf(pattern)];
+  return (text) => matches(tokens, [...text]);
 }
 
 /** Greedy: after a mismatch only the last `*` takes one character more, which is enough for single-character tokens. */
@@ -43,7 +49,10 @@ function* tokensOf(pattern: string): Iterable<Token> {
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at] ?? "";
     const close = character === "[" ? characters.indexOf("]", at + 2) : -1;
-    if (character === "*") yield undefined;
+    if (character === "\\" && at + 1 < characters.length) {
+      const escaped = characters[++at];
+      yield (given) => given === escaped;
+    } else if (character === "*") yield undefined;
     else if (character === "?") yield () => true;
     else if (close !== -1) {
       yield classOf(characters.slice(at + 1, close));

@@ -8,7 +8,6 @@ import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import { candidateForFile, formOfFile } from "./candidate.ts";
 import { type ListFolder, readFolderListing } from "./folder-listing.ts";
-import { isGitignoreLoaded, loadGitignore } from "./gitignore.ts";
 import { type FoundSkill, newScan, type Scan, type ScanOutcome } from "./scan.ts";
 import { SCAN_LIMITS, type ScanLimits } from "./scan-limits.ts";
 import { searchFolder } from "./search-folder.ts";
@@ -28,14 +27,7 @@ export interface ScanOptions {
   readonly listFolder?: ListFolder;
 }
 
-export async function scanRoot(root: SkillRoot, options: ScanOptions): Promise<ScanResult> {
-  const result = scanOnce(root, options);
-  if (!result.metGitignore || isGitignoreLoaded()) return result;
-  await loadGitignore();
-  return scanOnce(root, options);
-}
-
-function scanOnce(root: SkillRoot, options: ScanOptions): ScanResult & { readonly metGitignore: boolean } {
+export function scanRoot(root: SkillRoot, options: ScanOptions): ScanResult {
   const realRoot = realPathOr(root.path);
   const scan = newScan({
     realRoot,
@@ -44,8 +36,7 @@ function scanOnce(root: SkillRoot, options: ScanOptions): ScanResult & { readonl
     limits: options.limits ?? SCAN_LIMITS,
     listFolder: options.listFolder ?? readFolderListing,
   });
-  const outcome = searchRoot(scan, root);
-  return { outcome, found: scan.found, diagnostics: scan.diagnostics, metGitignore: scan.metGitignore };
+  return { outcome: searchRoot(scan, root), found: scan.found, diagnostics: scan.diagnostics };
 }
 
 /** Whether a project's skills folder is a link that leads out of the project. */

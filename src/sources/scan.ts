@@ -30,8 +30,6 @@ export interface Scan extends ScanSettings {
   /** Real paths of folders entered through a link: each is entered once, so that links cannot multiply. */
   readonly linked: Set<string>;
   readonly used: { places: number; all: number };
-  /** Whether a `.gitignore` was met. */
-  metGitignore: boolean;
   /** Limits that were already reported: once is enough. */
   readonly bitten: Set<string>;
   /** Whether a link may lead to `path`: into a known root and nowhere else. */
@@ -47,7 +45,6 @@ export function newScan(settings: ScanSettings): Scan {
     diagnostics,
     linked: new Set(),
     used: { places: 0, all: 0 },
-    metGitignore: false,
     bitten: new Set(),
     isKnown: (path) => settings.knownRoots.some((root) => isInside(path, root)),
     report(code, severity, path, message, hint) {

@@ -35,7 +35,6 @@ export function searchFolder(scan: Scan, folder: Folder): ScanOutcome {
   const listing = list(scan, folder);
   if (listing === undefined) return "unreadable";
   if (!spendListing(scan, folder, listing.entries)) return "searched";
-  if (listing.hasGitignore) scan.metGitignore = true;
   const rules = listing.hasGitignore ? addGitignore(folder.path, folder.rules) : folder.rules;
   const here = rules === folder.rules ? folder : { ...folder, rules };
   for (const name of listing.specialFiles) say.reportSpecialFile(scan, below(here.path, name));
