@@ -98,23 +98,23 @@ interface Verdict extends Pick<Skill, "status" | "shadows" | "reason" | "shadowe
 
 function describe(skill: PlacedSkill, { notes, status, shadows, reason, shadowedBy }: Verdict): Skill {
   const { candidate, manifest, root, trust, body, diagnostics } = skill;
-  return {
+  return Object.freeze({
     name: manifest.name,
     description: manifest.description,
-    manifest,
+    manifest: Object.freeze(manifest),
     form: candidate.form,
     scope: root.scope,
     location: candidate.file,
     directory: candidate.directory,
     root: root.path,
-    trust,
+    trust: Object.freeze(trust),
     status,
     shadows,
     body,
     diagnostics: notes.length === 0 ? diagnostics : [...diagnostics, ...notes],
     ...(reason !== undefined && { reason }),
     ...(shadowedBy && { shadowedBy }),
-  };
+  });
 }
 
 function reportHint({ candidate, manifest }: PlacedSkill, hint: string): Diagnostic {

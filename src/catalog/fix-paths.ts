@@ -4,7 +4,8 @@ import { writeAtomic } from "../host/write-atomic.ts";
 import { scanRoot } from "../sources/scan-root.ts";
 import { fixSkill } from "../validate/fix-skill.ts";
 import type { Profile } from "../validate/profiles.ts";
-import { MAX_SKILL_BYTES } from "./read-skill.ts";
+import { isNoSkill } from "./read-root.ts";
+import { MAX_SKILL_BYTES, readSkill } from "./read-skill.ts";
 import { searchOptions } from "./validate-paths.ts";
 
 export interface FixedFile {
@@ -19,6 +20,8 @@ export async function fixPaths(paths: readonly string[], profile: Profile): Prom
   for (const path of paths) {
     const { found } = scanRoot(...searchOptions(path, paths));
     for (const { candidate } of found) {
+      const { checked } = await readSkill(candidate, profile);
+      if (isNoSkill(candidate, path, checked)) continue;
       const read = readBounded(candidate.file, MAX_SKILL_BYTES);
       if (!read.ok || read.notUtf8) continue;
       const { text, fixed } = await fixSkill(read.text, candidate, profile);

@@ -1,5 +1,6 @@
 /** Everything below one root: searched, read, checked. What cannot be loaded becomes diagnostics. */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { DiagnosticCode } from "../foundation/diagnostic-codes.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, SkillCandidate } from "../skill/skill.ts";
 import type { ScanOutcome } from "../sources/scan.ts";
@@ -68,8 +69,16 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
   return { root, outcome: scan.outcome, skills, diagnostics };
 }
 
-/** A flat file without frontmatter (a README beside the skills) is no skill, unless it was asked for by name. */
-export function isNoSkill(candidate: SkillCandidate, asked: string, checked: CheckedSkill): boolean {
-  if (candidate.form === "directory" || candidate.file === asked || checked.manifest) return false;
-  return checked.diagnostics.some(({ code }) => code === "frontmatter.missing");
+/** A flat file that nothing marks as a skill (a README, a build file) is none, unless it was asked for by name. */
+export function isNoSkill(
+  { form, file }: SkillCandidate,
+  asked: string,
+  { diagnostics, body }: CheckedSkill,
+): boolean {
+  if (form === "directory" || file === asked) return false;
+  const has = (code: DiagnosticCode): boolean => diagnostics.some((entry) => entry.code === code);
+  if (has("frontmatter.missing")) return true;
+  const isMarked =
+    !has("name.missing") || !has("description.missing") || (form === "yaml" && body.characters > 0);
+  return !isMarked;
 }

@@ -60,6 +60,7 @@ function dropSameFile(ordered: readonly PlacedSkill[], diagnostics: Diagnostic[]
       code: "catalog.same-skill-twice",
       severity: "info",
       path: skill.candidate.file,
+      line: 1,
       message: `\`${skill.candidate.file}\` is the same file as \`${other.candidate.file}\`; it is listed once.`,
     });
     return false;
@@ -99,6 +100,7 @@ function reportLoser(winner: PlacedSkill, loser: PlacedSkill, diagnostics: Diagn
       code: "catalog.untrusted-shadow",
       severity: "warning",
       path,
+      line: 1,
       message: `The untrusted ${loser.root.scope} skill \`${name}\` does not replace the trusted one at \`${winner.candidate.file}\`.`,
       hint: `Read it, then \`metier trust ${loser.root.scope}:${name}\` if it is to win; or use it as \`${loser.root.scope}:${name}\`.`,
     });
@@ -107,6 +109,7 @@ function reportLoser(winner: PlacedSkill, loser: PlacedSkill, diagnostics: Diagn
       code: "catalog.directory-beats-flat",
       severity: "info",
       path,
+      line: 1,
       message: `The flat skill \`${path}\` has the name of the skill folder \`${winner.candidate.directory}\`, which wins.`,
       hint: "Remove or rename one of the two.",
     });
@@ -115,6 +118,7 @@ function reportLoser(winner: PlacedSkill, loser: PlacedSkill, diagnostics: Diagn
       code: "catalog.conflict",
       severity: "error",
       path,
+      line: 1,
       message: `Two ${winner.root.scope} skills are named \`${name}\`: \`${winner.candidate.file}\` and \`${path}\`. The first is used.`,
       hint: "Rename or remove one of the two.",
     });

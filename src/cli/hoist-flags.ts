@@ -4,18 +4,26 @@
  */
 import { COMMON_FLAGS } from "./common-flags.ts";
 
-export function hoistFlags(args: readonly string[]): readonly string[] {
-  const leading: string[] = [];
+export interface HoistedArguments {
+  /** From the command on. */
+  readonly rest: readonly string[];
+  /** The common options that stood before it. */
+  readonly leading: readonly string[];
+}
+
+export function hoistFlags(args: readonly string[]): HoistedArguments {
   let index = 0;
   while (index < args.length) {
     const arg = args[index] ?? "";
-    const name = arg.startsWith("--") ? arg.slice(2).split("=")[0] : undefined;
-    if (name === undefined || !Object.hasOwn(COMMON_FLAGS, name)) break;
-    const takesValue = name !== "json" && !arg.includes("=");
-    leading.push(...args.slice(index, index + (takesValue ? 2 : 1)));
-    index += takesValue ? 2 : 1;
+    const name = arg.startsWith("--") ? (arg.slice(2).split("=")[0] ?? "") : "";
+    if (!Object.hasOwn(COMMON_FLAGS, name)) break;
+    index += name === "json" || arg.includes("=") ? 1 : 2;
   }
-  const rest = args.slice(index);
+  return { rest: args.slice(index), leading: args.slice(0, index) };
+}
+
+/** Before `--`, behind which nothing is an option any more. */
+export function joinArguments({ rest, leading }: HoistedArguments): readonly string[] {
   const end = rest.indexOf("--");
   return end === -1 ? [...rest, ...leading] : [...rest.slice(0, end), ...leading, ...rest.slice(end)];
 }

@@ -29,15 +29,16 @@ export function openMetier(
 ): Promise<Metier> {
   const { io } = context;
   const home = homeFolder(context, flags);
+  const cwd = workingDirectory(context, flags);
   return createMetier({
-    cwd: workingDirectory(context, flags),
+    cwd,
     environment: io.environment,
     trust: "grants",
     bundled: "unless-disabled",
     ...(home !== undefined && { home }),
-    ...(flags.config !== undefined && { configFile: resolve(io.cwd, flags.config) }),
+    ...(flags.config !== undefined && { configFile: resolve(cwd, flags.config) }),
     ...(flags.preset !== undefined && { preset: flags.preset }),
-    ...(flags.path !== undefined && { paths: flags.path.map((path) => resolve(io.cwd, path)) }),
+    ...(flags.path !== undefined && { paths: flags.path.map((path) => resolve(cwd, path)) }),
     ...(flags.profile !== undefined && { profile: flags.profile }),
     ...more,
   });

@@ -3,23 +3,29 @@ import { run } from "@stricli/core";
 import { EXIT } from "../foundation/exit-codes.ts";
 import { VERSION } from "../foundation/version.ts";
 import type { CliContext, CliIo } from "./context.ts";
-import { hoistFlags } from "./hoist-flags.ts";
+import { hoistFlags, joinArguments } from "./hoist-flags.ts";
 import { overviewText } from "./overview.ts";
 import { buildProgram } from "./program.ts";
 import { reportFault, usageError } from "./report-fault.ts";
 
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
-  const [only] = args;
-  if (args.length === 0 || (args.length === 1 && ["--help", "-h", "help"].includes(only ?? ""))) {
+  const hoisted = hoistFlags(args);
+  const [command, about, ...more] = hoisted.rest;
+  const isAlone = about === undefined || about.startsWith("--");
+  if (command === undefined || (HELP.has(command) && isAlone)) {
     io.stdout.write(overviewText());
     return EXIT.done;
   }
-  if (args.length === 1 && (only === "--version" || only === "-v")) {
+  if ((command === "--version" || command === "-v") && isAlone) {
     io.stdout.write(`${VERSION}\n`);
     return EXIT.done;
   }
-  return runCommand(hoistFlags(args), io);
+  // `metier help list` is what `metier list --help` is.
+  const rest = command === "help" && !isAlone ? [about, ...more, "--help"] : hoisted.rest;
+  return runCommand(joinArguments({ ...hoisted, rest }), io);
 }
+
+const HELP: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
 
 async function runCommand(args: readonly string[], io: CliIo): Promise<number> {
   // The parser's own complaints are collected, so that they come out in the form that was asked for.
@@ -32,10 +38,11 @@ async function runCommand(args: readonly string[], io: CliIo): Promise<number> {
     forCommand: () => context,
   });
   const misused = typeof ending.exitCode === "number" && ending.exitCode !== 0;
-  const fault = context.fault ?? (misused ? usageError(complaints.join("")) : undefined);
+  const fault = context.fault ?? (misused ? usageError(complaints.join(""), args) : undefined);
   if (fault === undefined) return context.code;
   const { record, text, exitCode } = reportFault(fault);
-  if (args.includes("--json")) io.stdout.write(`${JSON.stringify({ error: record }, undefined, 2)}\n`);
+  if (args.some((arg) => arg === "--json" || arg === "--json=true"))
+    io.stdout.write(`${JSON.stringify({ error: record }, undefined, 2)}\n`);
   else io.stderr.write(text);
   return exitCode;
 }

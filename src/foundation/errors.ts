@@ -15,6 +15,8 @@ export const ERROR_CODES = {
   "skill.invocation": EXIT.refused,
   "usage.invalid": EXIT.usage,
   "config.invalid": EXIT.usage,
+  cancelled: EXIT.cancelled,
+  "io.failed": EXIT.failed,
   "internal.fault": EXIT.failed,
 } as const satisfies Record<string, ExitCode>;
 
@@ -64,6 +66,13 @@ export class MetierError extends Error {
 export class UsageError extends MetierError {
   constructor(message: string, details?: ErrorDetails) {
     super("usage.invalid", message, details);
+  }
+}
+
+/** The user ended a question or a long-running command. */
+export class CancelledError extends MetierError {
+  constructor(message = "Cancelled; nothing was recorded.") {
+    super("cancelled", message);
   }
 }
 

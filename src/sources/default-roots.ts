@@ -4,7 +4,7 @@ import type { SkillsConfig } from "../config/config.ts";
 import { resolveLayout } from "../config/presets.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Places } from "../host/places.ts";
-import { type ProjectFolders, realPathOr } from "../host/project-folders.ts";
+import { isOwnFolder, type ProjectFolders, realPathOr } from "../host/project-folders.ts";
 import type { Scope } from "../skill/scope.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
 import type { SkillRoot } from "./skill-root.ts";
@@ -49,6 +49,7 @@ export function defaultRoots({
     grantFolder: path,
     ...more,
   });
+  const ofProject = projectRoots(layout.projectDirs, project, make, rank("project"));
   const roots = [
     ...(bundledFolder === undefined ? [] : [make("bundled", "own", bundledFolder)]),
     ...integrationFolders.map((folder) => make("integration", "own", folder, { explicit: true })),
@@ -57,9 +58,10 @@ export function defaultRoots({
     ...layout.userDirs.map((path, index) =>
       make("user", isFilledByOthers(path) ? "vouched" : "own", path, { rank: rank("user") + index }),
     ),
-    ...projectRoots(layout.projectDirs, project, make, rank("project")),
+    ...ofProject.filter(({ path }) => isOwnFolder(path)),
   ];
-  return { roots: withoutRepeats(roots), diagnostics: project.foreign.map(reportForeign) };
+  const foreign = ofProject.map(({ path }) => path).filter((path) => !isOwnFolder(path));
+  return { roots: withoutRepeats(roots), diagnostics: [...project.foreign, ...foreign].map(reportForeign) };
 }
 
 /** The nearest folder wins, whichever of its directories a skill is in. */

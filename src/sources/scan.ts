@@ -1,9 +1,10 @@
 /** The state of one search: what was found, what was said, what is left of the limits. */
+import { basename } from "node:path";
 import type { Diagnostic, Severity } from "../foundation/diagnostic.ts";
 import type { DiagnosticCode } from "../foundation/diagnostic-codes.ts";
 import { isInside } from "../host/places.ts";
 import type { SkillCandidate } from "../skill/skill.ts";
-import type { ListFolder } from "./folder-listing.ts";
+import { isSkillFileName, type ListFolder } from "./folder-listing.ts";
 import type { ScanLimits } from "./scan-limits.ts";
 
 export interface FoundSkill {
@@ -48,7 +49,9 @@ export function newScan(settings: ScanSettings): Scan {
     bitten: new Set(),
     isKnown: (path) => settings.knownRoots.some((root) => isInside(path, root)),
     report(code, severity, path, message, hint) {
-      diagnostics.push({ code, severity, path, message, hint });
+      // A skill file has lines; where it is not read, its first one stands for it.
+      const line = isSkillFileName(basename(path)) ? { line: 1 } : {};
+      diagnostics.push({ code, severity, path, ...line, message, hint });
     },
   };
 }

@@ -80,6 +80,7 @@ function takeSkillFile(scan: Scan, folder: Folder, listing: FolderListing): stri
 function enterFolder(scan: Scan, parent: Folder, name: string, inside: EnclosingSkill | undefined): void {
   if (SKIPPED_FOLDERS.has(name) || !spendPlace(scan, inside)) return;
   const path = below(parent.path, name);
+  if (isSkillFileName(name)) say.reportSpecialFile(scan, path);
   if (parent.depth >= scan.limits.depth) {
     say.reportDepth(scan, path);
     return;
@@ -104,6 +105,7 @@ function followLink(scan: Scan, parent: Folder, name: string): boolean {
     return false;
   }
   const isSkill = isSkillFileName(name) || (parent.depth === 0 && formOfFile(name) !== undefined);
+  if (!target.isDirectory() && !target.isFile() && isSkill) say.reportSpecialFile(scan, path);
   if (!target.isDirectory() && !(target.isFile() && isSkill)) return false;
   const real = realPathOr(path);
   if (!scan.isKnown(real)) {

@@ -13,7 +13,7 @@ import { configFileFor } from "../config-file.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
 import { openMetier } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics-text.ts";
-import { type Style, safeText, styleFor } from "../output/style.ts";
+import { type Style, safeLine, styleFor } from "../output/style.ts";
 
 interface ConfigFlags {
   readonly explain?: boolean;
@@ -68,15 +68,15 @@ function showAll(context: CliContext, flags: Flags, config: LoadedConfig): void 
 function rowsText(rows: readonly ConfigRow[], explain: boolean, style: Style): string {
   return rows
     .map(({ key, value, origin, tightens, overridden }) => {
-      const line = `${style.bold(safeText(key))} = ${safeText(JSON.stringify(value))}`;
-      if (!explain) return `${line}  ${style.dim(safeText(origin))}`;
+      const line = `${style.bold(safeLine(key))} = ${safeLine(JSON.stringify(value))}`;
+      if (!explain) return `${line}  ${style.dim(safeLine(origin))}`;
       const below = overridden.map(
         (lower) =>
-          `    overrides ${safeText(JSON.stringify(lower.value))}  ${style.dim(safeText(lower.origin))}`,
+          `    overrides ${safeLine(JSON.stringify(lower.value))}  ${style.dim(safeLine(lower.origin))}`,
       );
       return [
         line,
-        `    ${tightens ? "tightened by" : "from"} ${style.dim(safeText(origin))}`,
+        `    ${tightens ? "tightened by" : "from"} ${style.dim(safeLine(origin))}`,
         ...below,
       ].join("\n");
     })
@@ -96,7 +96,7 @@ function get(context: CliContext, flags: Flags, { config }: Metier, key: string)
         .map((row) =>
           row.key === wanted ? JSON.stringify(row.value) : `${row.key} = ${JSON.stringify(row.value)}`,
         )
-        .map(safeText)
+        .map(safeLine)
         .join("\n"),
     );
 }
@@ -112,23 +112,23 @@ async function set(
   const { file, target } = configFileFor(metier, flags.project ?? false);
   const value = parseConfigValue(path, text);
   const changed = await setConfigValue({ file, target, path, value });
-  reportEdit(context, flags, { key: formatKeyPath(path), file, changed });
+  reportEdit(context, flags, { key: formatKeyPath(path), file, changed, done: "written to" });
 }
 
 async function unset(context: CliContext, flags: Flags, metier: Metier, key: string): Promise<void> {
   const path = requireKey(key);
   const { file, target } = configFileFor(metier, flags.project ?? false);
   const changed = await unsetConfigValue({ file, target, path });
-  reportEdit(context, flags, { key: formatKeyPath(path), file, changed });
+  reportEdit(context, flags, { key: formatKeyPath(path), file, changed, done: "removed from" });
 }
 
 function reportEdit(
   context: CliContext,
   { json }: Flags,
-  edit: { readonly key: string; readonly file: string; readonly changed: boolean },
+  edit: { readonly key: string; readonly file: string; readonly changed: boolean; readonly done: string },
 ): void {
-  if (json) outJson(context, edit);
-  else out(context, `${edit.key}: ${edit.changed ? "written to" : "already so in"} ${edit.file}`);
+  if (json) outJson(context, { key: edit.key, file: edit.file, changed: edit.changed });
+  else out(context, safeLine(`${edit.key}: ${edit.changed ? edit.done : "already so in"} ${edit.file}`));
 }
 
 function paths(context: CliContext, flags: Flags, { config }: Metier): void {
@@ -137,7 +137,7 @@ function paths(context: CliContext, flags: Flags, { config }: Metier): void {
     out(
       context,
       config.layers
-        .map(({ layer, where, status }) => `${layer.padEnd(11)} ${status.padEnd(14)} ${where}`)
+        .map(({ layer, where, status }) => safeLine(`${layer.padEnd(11)} ${status.padEnd(14)} ${where}`))
         .join("\n"),
     );
 }
@@ -149,5 +149,6 @@ function requireKey(key: string): readonly string[] {
       hint: "Keys are dotted, as in `skills.paths`.",
     });
   const found = findField(path);
-  return "fault" in found ? path : found.segments;
+  if (!("fault" in found)) return found.segments;
+  throw new ConfigError(found.fault, undefined, { hint: found.hint || undefined });
 }

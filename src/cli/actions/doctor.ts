@@ -16,8 +16,9 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
   const style = styleFor(context.io.color);
   const { catalog, config } = metier;
   if (name !== undefined) {
-    const { name: plain } = parseSkillAddress(name);
-    const skills = catalog.all.filter((skill) => skill.name === plain);
+    const { name: plain, scope } = parseSkillAddress(name);
+    const named = catalog.all.filter((skill) => skill.name === plain);
+    const skills = scope === undefined ? named : named.filter((skill) => skill.scope === scope);
     const diagnostics = catalog.diagnostics.filter(({ path, message }) =>
       isAbout(plain, skills, path, message),
     );

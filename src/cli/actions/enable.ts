@@ -1,12 +1,14 @@
 /** `metier enable` and `metier disable`: one line in a config file, comments kept, and what it came to. */
 
-import { removeFromConfigList, setConfigValue } from "../../config/edit-config.ts";
+import { addToConfigList, removeFromConfigList, setConfigValue } from "../../config/edit-config.ts";
+import { findField } from "../../config/find-field.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import type { Skill } from "../../skill/skill.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { configFileFor } from "../config-file.ts";
 import { type CliContext, endWith, out, outJson } from "../context.ts";
 import { openMetier } from "../open-metier.ts";
+import { safeLine } from "../output/style.ts";
 
 interface EnableFlags {
   readonly project?: boolean;
@@ -38,11 +40,15 @@ async function change(
   const skills = names.map((name) => metier.require(name).name);
   const { file, target } = configFileFor(metier, flags.project ?? false);
   for (const name of skills) {
-    await setConfigValue({ file, target, path: ["skills", name, "enabled"], value: enabled });
+    const edit = { file, target, item: name };
+    const path = ["skills", name, "enabled"];
+    // `[skills.paths]` would be the list of paths: a skill of such a name is enabled and disabled by list alone.
+    const isReserved = "fault" in findField(path);
+    if (!isReserved) await setConfigValue({ file, target, path, value: enabled });
+    else if (!enabled) await addToConfigList({ ...edit, path: ["skills", "disabled"] });
     if (!enabled) continue;
-    for (const list of ["disabled", "disabled-bundled"]) {
-      await removeFromConfigList({ file, target, path: ["skills", list], item: name });
-    }
+    for (const list of ["disabled", "disabled-bundled"])
+      await removeFromConfigList({ ...edit, path: ["skills", list] });
   }
   const after = await metier.reload();
   report(
@@ -71,6 +77,6 @@ function report(
   for (const skill of skills) {
     const outcome = done(skill) ? `is ${skill.status}` : `is still ${skill.status}`;
     const reason = enabled && skill.reason ? `: ${skill.reason}` : "";
-    out(context, `${skill.name} ${outcome}${reason} (${file})`);
+    out(context, safeLine(`${skill.name} ${outcome}${reason} (${file})`));
   }
 }

@@ -1,5 +1,5 @@
 /** `metier new`: a skill that is valid from its first minute. Never overwrites anything. */
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { validatePaths } from "../../catalog/validate-paths.ts";
 import { SkillValidationError, UsageError } from "../../foundation/errors.ts";
@@ -11,6 +11,7 @@ import { type CliContext, out, outJson } from "../context.ts";
 import type { TemplateName } from "../new-skill/template-names.ts";
 import { defaultDescription, templateFiles } from "../new-skill/templates.ts";
 import { homeFolder, workingDirectory } from "../open-metier.ts";
+import { safeLine } from "../output/style.ts";
 
 interface NewFlags {
   readonly template: TemplateName;
@@ -22,7 +23,7 @@ interface NewFlags {
 export async function run(context: CliContext, flags: NewFlags & CommonFlags, name: string): Promise<void> {
   requireName(name);
   const folder = join(targetFolder(context, flags), name);
-  if (existsSync(folder)) {
+  if (lstatSync(folder, { throwIfNoEntry: false })) {
     throw new UsageError(`\`${folder}\` exists already.`, {
       hint: "Choose another name, or remove it first.",
     });
@@ -34,7 +35,8 @@ export async function run(context: CliContext, flags: NewFlags & CommonFlags, na
   try {
     for (const { path, content, executable } of files) {
       const file = join(folder, path);
-      mkdirSync(dirname(file), { recursive: true });
+      // The user's own folder is for the user alone; a project's is as the project's others are.
+      mkdirSync(dirname(file), { recursive: true, ...(flags.user && { mode: 0o700 }) });
       writeFileSync(file, content, { flag: "wx" });
       if (executable) chmodSync(file, 0o755);
     }
@@ -46,8 +48,8 @@ export async function run(context: CliContext, flags: NewFlags & CommonFlags, na
   const written = files.map(({ path }) => join(folder, path));
   if (flags.json) outJson(context, { name, path: folder, files: written });
   else {
-    out(context, ["Created", ...written.map((file) => `  ${file}`)].join("\n"));
-    out(context, `Next: write it, then \`metier validate --strict ${folder}\`.`);
+    out(context, ["Created", ...written.map((file) => safeLine(`  ${file}`))].join("\n"));
+    out(context, safeLine(`Next: write it, then \`metier validate --strict ${folder}\`.`));
   }
 }
 

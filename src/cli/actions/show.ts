@@ -1,13 +1,14 @@
 /** `metier show`: one skill, with everything that was decided about it. */
 
 import type { Skill } from "../../skill/skill.ts";
+import { MANIFEST_DEFAULTS } from "../../validate/build-manifest.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, out, outJson } from "../context.ts";
 import { openMetier } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics-text.ts";
 import { statusSymbol } from "../output/list-text.ts";
 import { skillJson } from "../output/skill-json.ts";
-import { type Style, safeText, styleFor } from "../output/style.ts";
+import { count, type Style, safeLine, safeText, styleFor } from "../output/style.ts";
 import { run as runList } from "./list.ts";
 
 export async function run(context: CliContext, flags: CommonFlags, name?: string): Promise<void> {
@@ -41,9 +42,9 @@ function skillText(skill: Skill, style: Style): string {
     ["location", skill.location || "given by the embedding program"],
     ["shadowed by", shadowedBy && `${shadowedBy.scope} - ${shadowedBy.location}`],
     ...shadows.map(({ scope, location }) => ["shadows", `${scope} - ${location}`] as const),
-    ["body", `${body.lines} lines, about ${Math.ceil(body.characters / 4)} tokens`],
+    ["body", `${count(body.lines, "line")}, about ${count(Math.ceil(body.characters / 4), "token")}`],
   ];
-  const head = `${statusSymbol(skill.status, style)} ${style.bold(manifest.displayName ?? skill.name)}\n  ${safeText(skill.description)}`;
+  const head = `${statusSymbol(skill.status, style)} ${style.bold(safeLine(manifest.displayName ?? skill.name))}\n  ${safeText(skill.description)}`;
   const fields = manifestRows(skill);
   const problems = diagnostics.map((diagnostic) => diagnosticText(diagnostic, style));
   return [
@@ -54,21 +55,21 @@ function skillText(skill: Skill, style: Style): string {
   ].join("\n\n");
 }
 
-/** The fields the skill itself gives, without those shown above and those left at their default. */
+/** The fields the skill itself gives, without those shown above. */
 function manifestRows({ manifest }: Skill): readonly (readonly [string, string])[] {
   return Object.entries(manifest)
-    .filter(([key, value]) => !["name", "displayName", "description"].includes(key) && !isEmpty(value))
+    .filter(([key, value]) => !SHOWN_ABOVE.has(key) && !isDefault(key, value))
     .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)] as const);
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === false || value === true) return value !== true;
-  if (Array.isArray(value)) return value.length === 0;
-  return typeof value === "object" && value !== null && Object.values(value).every(isEmpty);
+const SHOWN_ABOVE: ReadonlySet<string> = new Set(["name", "displayName", "description"]);
+
+function isDefault(key: string, value: unknown): boolean {
+  return JSON.stringify(value) === JSON.stringify(MANIFEST_DEFAULTS[key as keyof typeof MANIFEST_DEFAULTS]);
 }
 
 function table(rows: readonly (readonly [string, string | undefined])[], style: Style): string {
   const shown = rows.filter((row): row is readonly [string, string] => row[1] !== undefined);
   const width = Math.max(...shown.map(([label]) => label.length));
-  return shown.map(([label, value]) => `  ${style.dim(label.padEnd(width))}  ${safeText(value)}`).join("\n");
+  return shown.map(([label, value]) => `  ${style.dim(label.padEnd(width))}  ${safeLine(value)}`).join("\n");
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderXml } from "../../disclose/render-xml.ts";
+import { UsageError } from "../../foundation/errors.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, out } from "../context.ts";
 import { openMetier } from "../open-metier.ts";
@@ -46,6 +47,7 @@ Deploy.
 };
 
 export async function run(context: CliContext, flags: CommonFlags): Promise<void> {
+  if (flags.json) throw new UsageError("The tour is for reading; it has no JSON form.");
   const folder = mkdtempSync(join(tmpdir(), "metier-tour-"));
   try {
     for (const [path, content] of Object.entries(PROJECT)) {

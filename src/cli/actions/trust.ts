@@ -14,7 +14,7 @@ import type { Grants } from "../../trust/grants.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, out, outJson } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
-import { count, safeText } from "../output/style.ts";
+import { count, safeLine } from "../output/style.ts";
 
 export async function runTrust(
   context: CliContext,
@@ -53,7 +53,7 @@ export async function runUntrust(
     out(
       context,
       [...folders, ...skills.map(({ name }) => name)]
-        .map((what) => `No longer recorded: ${safeText(what)}`)
+        .map((what) => `No longer recorded: ${safeLine(what)}`)
         .join("\n"),
     );
 }
@@ -84,13 +84,29 @@ function grant(metier: Metier, target: string, cwd: string): Granted {
 }
 
 function grantWhole(metier: Metier, folder: string): Granted {
+  if (isInside(realPathOr(metier.places.home), folder)) {
+    throw new UsageError(
+      `\`${folder}\` holds your home folder: trusting it would trust everything you ever clone.`,
+      {
+        hint: "Name the project or skills folder you mean.",
+      },
+    );
+  }
   const config = projectConfigOf(metier);
   const covered =
     config && isInside(realPathOr(metier.project.root), folder) && folder === realPathOr(metier.project.root);
   const outcome = recordFolder(metier, { folder, about: "new", ...(covered && { config }) }, "trusted");
   if (!outcome.ok) throw new UsageError(outcome.diagnostic.message, { hint: outcome.diagnostic.hint });
   const also = covered ? `, with ${config.path} as it is now` : "";
-  return { kind: "folder", target: folder, text: `Trusted: the folder ${safeText(folder)}${safeText(also)}` };
+  // Skills of custom paths are trusted one by one: a folder's grant is for a project or a user's folder.
+  const foreign = metier.catalog.all.filter(
+    ({ scope, directory }) => scope === "custom" && isInside(realPathOr(directory), folder),
+  );
+  const note =
+    foreign.length > 0
+      ? `\n  ${count(foreign.length, "skill")} of a custom path in it stay untrusted; use \`metier trust <skill>\` or \`skills.trusted-paths\`.`
+      : "";
+  return { kind: "folder", target: folder, text: `Trusted: the folder ${safeLine(folder + also)}${note}` };
 }
 
 function grantOne(metier: Metier, skill: Skill): Granted {
@@ -105,7 +121,7 @@ function grantOne(metier: Metier, skill: Skill): Granted {
     target: skill.name,
     digest: identity.digest,
     files: identity.files.length,
-    text: safeText(text),
+    text: safeLine(text),
   };
 }
 
@@ -134,7 +150,7 @@ function showGrants(context: CliContext, { json }: CommonFlags, { folders, skill
   out(
     context,
     lines.length > 0
-      ? lines.map(safeText).join("\n")
+      ? lines.map(safeLine).join("\n")
       : "Nothing is recorded yet; `metier trust` trusts this project.",
   );
 }

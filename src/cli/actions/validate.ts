@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { type FixedFile, fixPaths } from "../../catalog/fix-paths.ts";
 import { type ValidationReport, validatePaths } from "../../catalog/validate-paths.ts";
+import { UsageError } from "../../foundation/errors.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import { VERSION } from "../../foundation/version.ts";
 import { watchFolders } from "../../host/watch-folders.ts";
@@ -10,7 +11,7 @@ import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
 import { workingDirectory } from "../open-metier.ts";
 import { countDiagnostics, diagnosticText } from "../output/diagnostics-text.ts";
-import { count, type Style, styleFor } from "../output/style.ts";
+import { count, type Style, safeLine, styleFor } from "../output/style.ts";
 import { githubReport, sarifReport } from "../output/validate-formats.ts";
 
 type Format = "text" | "json" | "sarif" | "github";
@@ -30,6 +31,7 @@ export async function run(
   const cwd = workingDirectory(context, flags);
   const asked = [...paths, ...(flags.path ?? [])];
   const absolute = (asked.length > 0 ? asked : ["."]).map((path) => resolve(cwd, path));
+  refuseContradictions(flags);
   const profile = flags.strict ? "strict" : (flags.profile ?? "standard");
   const format = flags.json ? "json" : (flags.format ?? "text");
   const once = async (): Promise<boolean> => {
@@ -43,6 +45,19 @@ export async function run(
   else if (!valid) endWith(context, EXIT.no);
 }
 
+function refuseContradictions({ strict, profile, watch, json, format }: ValidateFlags & CommonFlags): void {
+  if (strict && profile !== undefined && profile !== "strict") {
+    throw new UsageError(`\`--strict\` and \`--profile ${profile}\` contradict each other.`, {
+      hint: "Keep one of them.",
+    });
+  }
+  if (watch && (json || format === "json" || format === "sarif")) {
+    throw new UsageError("`--watch` prints one result after another, which is not one JSON value.", {
+      hint: "Leave out `--watch`, or the format.",
+    });
+  }
+}
+
 /** Until interrupted. */
 function repeat(context: CliContext, paths: readonly string[], once: () => Promise<boolean>): Promise<void> {
   err(context, "Watching for changes; Ctrl-C ends.");
@@ -52,6 +67,7 @@ function repeat(context: CliContext, paths: readonly string[], once: () => Promi
     });
     context.io.onInterrupt(() => {
       stop();
+      endWith(context, EXIT.cancelled);
       end();
     });
   });
@@ -78,7 +94,7 @@ function reportText({ report, fixed, profile }: Printed, style: Style): string {
   const all = [...diagnostics, ...results.flatMap((result) => result.diagnostics)];
   const lines = all.map((diagnostic) => diagnosticText(diagnostic, style));
   const repaired = fixed.map(
-    ({ path, repairs }) => `${style.green("fixed")}  ${path}  ${repairs.join(", ")}`,
+    ({ path, repairs }) => `${style.green("fixed")}  ${safeLine(path)}  ${repairs.join(", ")}`,
   );
   const valid = results.filter((result) => result.valid).length;
   const verdict = report.valid ? style.green("valid") : style.red("not valid");

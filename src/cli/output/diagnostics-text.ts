@@ -1,12 +1,12 @@
 /** Diagnostics for people: one line each with place and code, the hint below it. */
 import type { Diagnostic, Severity } from "../../foundation/diagnostic.ts";
-import { type Style, safeText } from "./style.ts";
+import { type Style, safeLine } from "./style.ts";
 
 export function diagnosticText(diagnostic: Diagnostic, style: Style): string {
   const { path, line, column, severity, code, message, hint } = diagnostic;
   const place = [path, line, column].filter((part) => part !== undefined).join(":");
-  const first = `${safeText(place)}  ${severityText(severity, style)}  ${safeText(message)}  ${style.dim(code)}`;
-  return hint ? `${first}\n    ${style.dim(`→ ${safeText(hint)}`)}` : first;
+  const first = `${safeLine(place)}  ${severityText(severity, style)}  ${safeLine(message)}  ${style.dim(code)}`;
+  return hint ? `${first}\n    ${style.dim(`→ ${safeLine(hint)}`)}` : first;
 }
 
 export function severityText(severity: Severity, style: Style): string {

@@ -6,7 +6,7 @@ import type { Skill } from "../../skill/skill.ts";
 import type { Machine } from "../describe-machine.ts";
 import { countDiagnostics, diagnosticText } from "./diagnostics-text.ts";
 import { statusSymbol, summaryText } from "./list-text.ts";
-import { count, type Style, safeText } from "./style.ts";
+import { count, type Style, safeLine } from "./style.ts";
 
 export interface DoctorReport {
   readonly machine: Machine;
@@ -32,13 +32,13 @@ export function doctorText(report: DoctorReport, style: Style): string {
   return [
     section("Environment", style, [
       `metier ${machine.metier}, node ${machine.node}, ${machine.platform}`,
-      `home: ${machine.home}`,
-      ...programs,
+      safeLine(`home: ${machine.home}`),
+      ...programs.map(safeLine),
     ]),
     section(
       "Config, lowest first",
       style,
-      config.layers.map(({ layer, where, status }) => `${layer}: ${where} (${status})`),
+      config.layers.map(({ layer, where, status }) => safeLine(`${layer}: ${where} (${status})`)),
     ),
     section("Places searched, lowest precedence first", style, catalog.places.map(placeLine)),
     section("Skills", style, [summaryText(catalog.all)]),
@@ -79,20 +79,23 @@ export function explainText(
       ? `No skill is called \`${name}\`; these problems are about something of that name.`
       : winner.status === "enabled"
         ? `\`${name}\` can be used.`
-        : `\`${name}\` cannot be used: ${winner.reason ?? winner.status}.`;
+        : `\`${name}\` cannot be used: ${safeLine(winner.reason ?? winner.status)}.`;
   return [
     verdict,
     section(
       "It is",
       style,
       winner
-        ? [`${winner.scope}  ${winner.location}`, `trust: ${winner.trust.level} - ${winner.trust.reason}`]
+        ? [
+            safeLine(`${winner.scope}  ${winner.location}`),
+            safeLine(`trust: ${winner.trust.level} - ${winner.trust.reason}`),
+          ]
         : [],
     ),
     section(
       "It hides",
       style,
-      losers.map((skill) => `${skill.scope}  ${skill.location}  ${skill.reason ?? ""}`),
+      losers.map((skill) => safeLine(`${skill.scope}  ${skill.location}  ${skill.reason ?? ""}`)),
     ),
     section(
       "Problems",
@@ -110,9 +113,9 @@ function section(title: string, style: Style, lines: readonly string[]): string 
 
 function placeLine({ scope, path, outcome, skills, kind }: SearchedPlace): string {
   const found = outcome === "searched" ? count(skills, "skill") : OUTCOMES[outcome];
-  return safeText(`${scope}  ${path}  ${found}${outcome === "searched" ? ` (${kind})` : ""}`);
+  return safeLine(`${scope}  ${path}  ${found}${outcome === "searched" ? ` (${kind})` : ""}`);
 }
 
 function skillLine(skill: Skill, why: string, style: Style): string {
-  return `${statusSymbol(skill.status, style)} ${skill.scope}:${skill.name}  ${safeText(why)}`;
+  return `${statusSymbol(skill.status, style)} ${skill.scope}:${skill.name}  ${safeLine(why)}`;
 }

@@ -41,6 +41,11 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE, "\ufffd");
 }
 
+/** Also without line breaks: a path or name cannot add a line of its own. */
+export function safeLine(text: string): string {
+  return safeText(text).replace(/[\t\n\r\u2028\u2029]/g, "\ufffd");
+}
+
 /** Printable ASCII with single spaces between words. */
 const PLAIN = /^[!-~]+(?: [!-~]+)* ?$/;
 

@@ -4,6 +4,7 @@ import { relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Diagnostic, Severity } from "../../foundation/diagnostic.ts";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../foundation/diagnostic-codes.ts";
+import { safeText } from "./style.ts";
 
 const SARIF_LEVEL: Record<Severity, string> = { error: "error", warning: "warning", info: "note" };
 const GITHUB_COMMAND: Record<Severity, string> = { error: "error", warning: "warning", info: "notice" };
@@ -67,7 +68,7 @@ export function githubReport(diagnostics: readonly Diagnostic[], cwd: string): s
 }
 
 function escapeData(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  return safeText(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }
 
 function escapeProperty(text: string): string {
