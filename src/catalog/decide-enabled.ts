@@ -1,6 +1,7 @@
 /** Whether configuration lets a skill be used, and the sentence that says why not. */
-import type { SkillsConfig } from "../config/config.ts";
+import type { PluginEntry, SkillsConfig } from "../config/config.ts";
 import { type NameMatcher, nameMatcher } from "../foundation/glob-pattern.ts";
+import { normaliseSkillName } from "../skill/skill-name.ts";
 import type { PlacedSkill } from "./placed-skill.ts";
 
 /** Answers with the reason a skill is disabled, or nothing. */
@@ -11,6 +12,7 @@ export function enablementOf(config: SkillsConfig): DecideEnabled {
   const deny = nameMatcher(config.deny);
   const allowLists = [config.allow, ...config.allowWithin].filter((list) => list.length > 0);
   const allow = allowLists.map(nameMatcher);
+  const pluginsOff = new Set(config.plugins.filter(({ enabled }) => !enabled).map(pluginName));
   return (skill) => {
     const { name, optIn } = skill.manifest;
     const enabled = config.settings[name]?.enabled;
@@ -18,7 +20,7 @@ export function enablementOf(config: SkillsConfig): DecideEnabled {
     return (
       listed(disabled, name, "disabled", "skills.disabled") ??
       bundledReason(skill, config) ??
-      pluginReason(skill, config) ??
+      pluginReason(skill, pluginsOff) ??
       listed(deny, name, "denied", "skills.deny") ??
       (allow.every((matches) => matches(name)) ? undefined : "not among the names in `skills.allow`") ??
       (optIn && enabled !== true
@@ -42,8 +44,15 @@ function bundledReason({ root, manifest }: PlacedSkill, config: SkillsConfig): s
   return undefined;
 }
 
-function pluginReason({ root, manifest }: PlacedSkill, config: SkillsConfig): string | undefined {
-  if (root.scope !== "installed") return undefined;
-  const off = config.plugins.some((plugin) => plugin.name === manifest.name && !plugin.enabled);
-  return off ? "disabled by its entry in `skills.plugins`" : undefined;
+function pluginReason({ root, manifest }: PlacedSkill, off: ReadonlySet<string>): string | undefined {
+  if (root.scope !== "installed" || !off.has(manifest.name)) return undefined;
+  return "disabled by its entry in `skills.plugins`";
+}
+
+/** The name the entry gives, or that of its repository: `https://example.com/user/my-skill.git` is `my-skill`. */
+function pluginName({ name, url }: PluginEntry): string {
+  if (name !== undefined) return name;
+  const [address = ""] = url.split(/[?#]/, 1);
+  const last = address.split(/[/:\\]/).findLast((part) => part !== "") ?? "";
+  return normaliseSkillName(last.replace(/\.git$/i, ""));
 }

@@ -23,20 +23,14 @@ export async function askForTrust(context: CliContext, flags: CommonFlags, metie
 export function trustQuestions(metier: Metier): readonly TrustQuestion[] {
   const projectConfig = projectConfigOf(metier);
   return listTrustQuestions({
-    roots: metier.catalog.places
-      .map((place, index) => ({ place, root: metier.roots[index] }))
-      .flatMap(({ place, root }) =>
-        root?.kind === "vouched"
-          ? [
-              {
-                scope: root.scope,
-                realPath: realPathOr(root.path),
-                grantFolder: realPathOr(root.grantFolder),
-                skills: place.skills,
-              },
-            ]
-          : [],
-      ),
+    roots: metier.roots
+      .filter(({ kind }) => kind === "vouched")
+      .map(({ scope, path, grantFolder }) => ({
+        scope,
+        realPath: realPathOr(path),
+        grantFolder: realPathOr(grantFolder),
+        skills: metier.catalog.places.find((place) => place.path === path)?.skills ?? 0,
+      })),
     projectFolder: realPathOr(metier.project.root),
     ...(projectConfig && { projectConfig }),
     folderGrants: metier.grants.folders,

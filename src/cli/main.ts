@@ -1,18 +1,17 @@
 /** The process: its arguments, its streams, its signals, its exit code. */
-import { isatty } from "node:tty";
+import { fstatSync, writeSync } from "node:fs";
 import { CancelledError, UsageError } from "../foundation/errors.ts";
 import { EXIT } from "../foundation/exit-codes.ts";
 import type { CliIo } from "./context.ts";
 import { reportFault } from "./report-fault.ts";
 import { runCli } from "./run-cli.ts";
 
-const { stdout, stderr, env } = process;
-// Asking the descriptor does not open the stream, which would cost every start some milliseconds.
-const isTerminal = isatty(0) && isatty(1);
+const { env } = process;
+const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 
 const io: CliIo = {
-  stdout,
-  stderr,
+  stdout: { write: (text) => writeFully(STDOUT, text) },
+  stderr: { write: (text) => writeFully(STDERR, text) },
   get cwd() {
     try {
       return process.cwd();
@@ -23,11 +22,11 @@ const io: CliIo = {
     }
   },
   environment: env,
-  interactive: isTerminal,
-  color: isatty(1) && !env.NO_COLOR && env.TERM !== "dumb",
+  interactive: isTerminal(STDIN) && isTerminal(STDOUT),
+  color: !env.NO_COLOR && env.TERM !== "dumb" && isTerminal(STDOUT),
   async ask(question) {
     const { createInterface } = await import("node:readline/promises");
-    const reader = createInterface({ input: process.stdin, output: stdout });
+    const reader = createInterface({ input: process.stdin, output: process.stdout });
     const closed = new Promise<never>((_, reject) => {
       reader.once("close", () => reject(new CancelledError()));
     });
@@ -45,11 +44,37 @@ const io: CliIo = {
   },
 };
 
-// `metier list | head` closes the pipe early; that is no fault.
-stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  stderr.write(reportFault(error).text);
-  process.exit(EXIT.failed);
-});
-
 process.exitCode = await runCli(process.argv.slice(2), io);
+
+/**
+ * Node's own streams cost every start some milliseconds, and a terminal is told apart by a module that loads the network.
+ * A device that is no terminal (`/dev/null`) is rare enough to ask that module about.
+ */
+function isTerminal(descriptor: number): boolean {
+  try {
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch {
+    return false; // Closed.
+  }
+  return process.getBuiltinModule("node:tty").isatty(descriptor);
+}
+
+/** Whole, also into a slow pipe; a reader that has gone (`metier list | head`) is no fault. */
+function writeFully(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  while (at < bytes.length) {
+    try {
+      at += writeSync(descriptor, bytes, at);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") process.exit(EXIT.done);
+      if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      else if (descriptor === STDERR) process.exit(EXIT.failed);
+      else {
+        writeFully(STDERR, reportFault(error).text);
+        process.exit(EXIT.failed);
+      }
+    }
+  }
+}

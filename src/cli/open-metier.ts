@@ -1,4 +1,4 @@
-/** From the common options to a `Metier`, as the command line wants it: bundled skills on, trust by grants. */
+/** From the common options to a `Metier` as the command line wants it: bundled skills, trust by grants, no throwing. */
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -34,6 +34,7 @@ export function openMetier(
     cwd,
     environment: io.environment,
     trust: "grants",
+    conflicts: "report",
     bundled: "unless-disabled",
     ...(home !== undefined && { home }),
     ...(flags.config !== undefined && { configFile: resolve(cwd, flags.config) }),

@@ -25,11 +25,13 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   config,
 ];
 
-export function buildProgram(): Application<CliContext> {
-  const routes = { ...commandRoutes(COMMANDS), skill: skillRoutes(), tour: tour.command };
+/** The parser checks every flag of every command it is given, so a known command is given alone. */
+export function buildProgram(command: string | undefined): Application<CliContext> {
+  const only = [...COMMANDS, tour].filter(({ name }) => name === command);
+  const routes = only.length > 0 ? commandRoutes(only) : { ...commandRoutes(COMMANDS), skill: skillRoutes() };
   const root = buildRouteMap({
     routes,
-    docs: { brief: "The runtime for Agent Skills", hideRoute: { skill: true, tour: true } },
+    docs: { brief: "The runtime for Agent Skills", hideRoute: { skill: true } },
   });
   return buildApplication(root, {
     name: "metier",

@@ -33,7 +33,7 @@ async function runCommand(args: readonly string[], io: CliIo): Promise<number> {
   const parser = { stdout: io.stdout, stderr: { write: (text: string) => void complaints.push(text) } };
   const context: CliContext = { process: parser, io, code: EXIT.done };
   const ending: { exitCode?: number | string | null } = {};
-  await run(buildProgram(), args, {
+  await run(buildProgram(args[0]), args, {
     process: Object.assign(ending, parser),
     forCommand: () => context,
   });

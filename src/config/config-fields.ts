@@ -114,9 +114,9 @@ const SKILLS: readonly ConfigField[] = [
   {
     path: "skills.auto-discover",
     type: BOOLEAN,
-    description: "Whether the standard directories are searched.",
+    description: "Whether the standard directories are searched by themselves; `skills.paths` always are.",
     default: true,
-    project: "tighten",
+    project: "ignore",
     tightening: onlyTo(false),
   },
   {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Origin } from "./config.ts";
 import { CONFIG_FIELDS, type ConfigField } from "./config-fields.ts";
+import { formatOrigin } from "./explain-config.ts";
 import { formatKeyPath, showKeyPath } from "./key-path.ts";
 import type { Assignment } from "./read-assignments.ts";
 import { showValue } from "./redact.ts";
@@ -72,11 +73,15 @@ function tightenByProject(values: ConfigValues, assignment: Assignment): string 
   return tightening.adds || isDeepStrictEqual(combined, value) ? undefined : refusal;
 }
 
-/** The policy: nothing above it, and it never loosens. The result holds a diagnostic for what cannot tighten. */
+/**
+ * The policy: nothing above it, and it never loosens. The result holds a diagnostic for what cannot tighten, and one for
+ * each path that someone asked for and the policy takes away.
+ */
 export function applyPolicy(values: ConfigValues, assignments: readonly Assignment[]): readonly Diagnostic[] {
   return assignments.flatMap((assignment) => {
     const { tightening } = assignment.field;
     if (!tightening?.canTighten(assignment.value)) return [reportCannotTighten(assignment)];
+    const dropped = tightening.dropped?.(lowerValue(values, assignment), assignment.value) ?? [];
     const path = formatKeyPath(assignment.segments);
     const heirs = [...values.values()].filter(({ field }) => field.inherits === path);
     for (const target of [assignment, ...heirs]) {
@@ -86,7 +91,7 @@ export function applyPolicy(values: ConfigValues, assignments: readonly Assignme
       const { field, segments } = target;
       setValue(values, { field, segments, value: combined, origin: assignment.origin }, true);
     }
-    return [];
+    return dropped.map((item) => reportDropped(assignment, item));
   });
 }
 
@@ -138,6 +143,17 @@ function reportCannotTighten(assignment: Assignment): Diagnostic {
       ? `In a policy this key ${tightening.how}.`
       : `Remove it. A policy may set: ${policyKeys().join(", ")}.`,
   });
+}
+
+function reportDropped({ field, segments, value, origin }: Assignment, path: string): Diagnostic {
+  const shown = `\`${showKeyPath(segments)} = ${showValue(field, value)}\``;
+  return {
+    code: "config.policy-drops-path",
+    severity: "warning",
+    message: `\`${path}\` is not used: the ${formatOrigin(origin)} has ${shown}, and it lies in none of these.`,
+    path,
+    hint: "Move it into one of them, or ask whoever administers this machine.",
+  };
 }
 
 function policyKeys(): readonly string[] {

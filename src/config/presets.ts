@@ -71,11 +71,15 @@ export function presetLayout(name?: PresetName): Layout {
   return name === undefined ? METIER_LAYOUT : PRESET_LAYOUTS[name];
 }
 
-/** Where to look, after the config's own directories have replaced the preset's. User and installed are absolute. */
+/**
+ * Where to look, after the config's own directories have replaced the preset's; nowhere when discovery is off. User and
+ * installed are absolute.
+ */
 export function resolveLayout(
-  skills: Pick<SkillsConfig, "preset" | "projectDirs" | "userDir" | "pluginsDir" | "order">,
+  skills: Pick<SkillsConfig, "autoDiscover" | "preset" | "projectDirs" | "userDir" | "pluginsDir" | "order">,
   places: Places,
 ): Pick<Layout, "projectDirs" | "userDirs" | "installedDirs" | "order"> {
+  if (!skills.autoDiscover) return { projectDirs: [], userDirs: [], installedDirs: [], order: skills.order };
   const layout = presetLayout(skills.preset);
   const expand = (path: string): string => expandPath(path, places.home, places.home);
   return {

@@ -14,6 +14,8 @@ export interface Tightening {
   combine(lower: unknown, limit: unknown, strongest: "lower" | "limit"): unknown;
   /** Combining keeps what stood below instead of shrinking it, so no part of the value is ever refused. */
   readonly adds?: true;
+  /** The items of a list that combining takes away whole, where losing one must be said. */
+  dropped?(lower: unknown, limit: unknown): readonly string[];
 }
 
 /** Types are checked by the value type before a value gets here; this is the one place that says so. */
@@ -22,6 +24,7 @@ function tightening<T>(parts: {
   readonly canTighten?: (limit: T) => boolean;
   readonly combine: (lower: T | undefined, limit: T, strongest: "lower" | "limit") => T | undefined;
   readonly adds?: true;
+  readonly dropped?: (lower: T | undefined, limit: T) => Texts;
 }): Tightening {
   return { canTighten: () => true, ...parts } as unknown as Tightening;
 }
@@ -93,6 +96,8 @@ export const COMMON_NAMES: Tightening = tightening<Texts>({
 export const COMMON_FOLDERS: Tightening = tightening<Texts>({
   how: "may only be narrowed",
   combine: (lower = [], limit) => intersect(lower.map(realPathOr), limit.map(realPathOr), isInside),
+  dropped: (lower = [], limit) =>
+    lower.filter((path) => intersect([realPathOr(path)], limit.map(realPathOr), isInside).length === 0),
 });
 
 /** Of each pair that overlaps, the narrower one. */

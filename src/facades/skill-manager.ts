@@ -12,7 +12,7 @@ export interface SkillManagerConfig {
   readonly userSkillsDir?: string;
   readonly customPaths?: readonly string[];
   readonly trustedPaths?: readonly string[];
-  /** Whether `SkillManager.create` finds skills at once. Default: yes. */
+  /** Whether `SkillManager.create` finds skills at once. Default: the config's `skills.auto-discover`, which is on. */
   readonly autoDiscover?: boolean;
   readonly cwd?: string;
   readonly home?: string;
@@ -33,7 +33,7 @@ export class SkillManager {
   }
 
   static async create(config: SkillManagerConfig = {}): Promise<SkillManager> {
-    const { skillsDirs, userSkillsDir, customPaths, trustedPaths, autoDiscover = true, cwd, home } = config;
+    const { skillsDirs, userSkillsDir, customPaths, trustedPaths, autoDiscover, cwd, home } = config;
     const skills = {
       ...(skillsDirs && { "project-dirs": skillsDirs }),
       ...(userSkillsDir !== undefined && { "user-dir": userSkillsDir }),
@@ -42,7 +42,7 @@ export class SkillManager {
       await createMetier({
         preset: "mamba",
         config: { skills },
-        autoDiscover,
+        ...(autoDiscover !== undefined && { autoDiscover }),
         ...(customPaths && { paths: customPaths }),
         ...(trustedPaths && { trustedPaths }),
         ...(cwd !== undefined && { cwd }),

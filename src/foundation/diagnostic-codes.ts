@@ -37,6 +37,7 @@ export const DIAGNOSTIC_CODES = {
   "source.missing": "A path that was asked for does not exist.",
   "source.not-a-directory": "A skills path is not a directory.",
   "source.unreadable": "A directory could not be listed.",
+  "source.discovery-off": "The standard directories are not searched, because `skills.auto-discover` is off.",
   "source.foreign-owner": "A project directory belongs to another user and is not searched.",
   "scan.depth-limit": "Directories below the depth limit were not searched.",
   "scan.entry-limit": "The entry limit was reached; the rest was not searched.",
@@ -86,6 +87,9 @@ export const DIAGNOSTIC_CODES = {
   "trigger.pattern": "A trigger pattern is not a regular expression and is left out.",
   "toolset.malformed": "A toolset is not `path/module:ExportName` and is left out.",
 
+  // a skill given as an object
+  "given.unusable": "It is no object, or has no name or no instructions as text.",
+
   // the skill file as a whole
   "skill-file.name": "The file is not named `SKILL.md`.",
   "skill-file.flat": "The skill is a flat file, which the published specification does not know.",
@@ -119,6 +123,7 @@ export const DIAGNOSTIC_CODES = {
   "config.spelled-twice": "A config key stands there in two spellings with different values.",
   "config.not-granted": "A project file that is not granted sets a key that needs a grant.",
   "config.user-only": "A project file sets a key that is read from the user file only.",
+  "config.policy-drops-path": "The policy does not allow a path that someone asked for.",
   "config.policy-cannot-tighten": "The policy sets something that does not make anything stricter.",
   "config.unknown-skill": "A `[skills.<name>]` table names no skill that was found.",
 

@@ -17,8 +17,11 @@ export interface Places {
   readonly cache: string;
 }
 
-export function metierPlaces(home: string = process.env.METIER_HOME || homedir()): Places {
-  const absolute = resolve(home);
+export function metierPlaces(
+  home?: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Places {
+  const absolute = resolve(home ?? (environment.METIER_HOME || homedir()));
   const base = join(absolute, ".metier");
   return {
     home: absolute,

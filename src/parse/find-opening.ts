@@ -21,6 +21,9 @@ export interface Opening {
 
 const NO_FAULTS: readonly Fault[] = [];
 const PLAIN: Opening = { yamlStart: 4, closedBy: "---", indent: "", faults: NO_FAULTS };
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+const DELETE = 0x7f;
 const BLANKS = /\s*/y;
 const CODE_FENCE = /^(`{3,})[ \t]*\w*[ \t]*$/;
 
@@ -90,7 +93,11 @@ export function nextLine(text: string, at: number): number {
 
 /** The first offset from `at` that is neither blank nor line end. */
 export function skipBlanks(text: string, at: number): number {
-  BLANKS.lastIndex = at;
+  let first = at;
+  while (text.charCodeAt(first) === NEWLINE) first++;
+  const code = text.charCodeAt(first);
+  if (code > SPACE && code < DELETE) return first;
+  BLANKS.lastIndex = first;
   BLANKS.test(text);
   return BLANKS.lastIndex;
 }

@@ -3,16 +3,21 @@
  * never an exception. Knows the forms and YAML, knows no rule about what a skill must have.
  */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { Json } from "../skill/manifest.ts";
 import type { ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import type { Fault } from "./fault.ts";
 import { locateKey } from "./locate-key.ts";
 import type { FrontmatterReading } from "./read-frontmatter.ts";
 import { parseSimpleYaml } from "./simple-yaml.ts";
-import { MAX_FRONTMATTER, splitFrontmatter, splitYamlFile } from "./split-frontmatter.ts";
+import { MAX_FRONTMATTER, type SplitFile, splitFrontmatter, splitYamlFile } from "./split-frontmatter.ts";
 import { takeInstructions } from "./take-instructions.ts";
 import { writtenScalar } from "./written-scalar.ts";
 
-const NO_FAULTS: readonly Fault[] = [];
+type Frontmatter = Readonly<Record<string, Json>>;
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const NO_FAULTS: readonly Fault[] = Object.freeze([]);
+const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([]);
 
 let readFully: typeof import("./read-frontmatter.ts").readFrontmatter | undefined;
 
@@ -23,38 +28,51 @@ let readFully: typeof import("./read-frontmatter.ts").readFrontmatter | undefine
 export function parseSkill(candidate: SkillCandidate, text: string): ParsedSkill | Promise<ParsedSkill> {
   const isYamlForm = candidate.form === "yaml";
   const split = isYamlForm ? splitYamlFile(text) : splitFrontmatter(text);
-  if (split.yaml === undefined)
-    return assemble(candidate, { split, frontmatter: undefined, faults: NO_FAULTS });
+  const { yaml } = split;
+  if (yaml === undefined) return assemble(candidate, split, undefined, NO_FAULTS);
   // The YAML form holds the instructions too, which may be long; the simple reader takes any length.
-  const simple = isYamlForm || split.yaml.length <= MAX_FRONTMATTER ? parseSimpleYaml(split.yaml) : undefined;
-  if (simple !== undefined) return assemble(candidate, { split, frontmatter: simple, faults: NO_FAULTS });
-  if (readFully !== undefined) return assemble(candidate, readFully(split));
+  const simple = isYamlForm || yaml.length <= MAX_FRONTMATTER ? parseSimpleYaml(yaml) : undefined;
+  if (simple !== undefined) return assemble(candidate, split, simple, NO_FAULTS);
+  if (readFully !== undefined) return assembleReading(candidate, readFully(split));
   return import("./read-frontmatter.ts").then(({ readFrontmatter }) => {
     readFully = readFrontmatter;
-    return assemble(candidate, readFrontmatter(split));
+    return assembleReading(candidate, readFrontmatter(split));
   });
+}
+
+function assembleReading(candidate: SkillCandidate, reading: FrontmatterReading): ParsedSkill {
+  return assemble(candidate, reading.split, reading.frontmatter, reading.faults);
 }
 
 function assemble(
   candidate: SkillCandidate,
-  { split, frontmatter, faults }: FrontmatterReading,
+  split: SplitFile,
+  data: Frontmatter | undefined,
+  faults: readonly Fault[],
 ): ParsedSkill {
   const { yaml = "", yamlLine } = split;
-  const content =
-    candidate.form === "yaml" && frontmatter !== undefined
-      ? takeInstructions(frontmatter, split)
-      : { frontmatter, body: split.body, bodyLine: split.bodyLine, faults: NO_FAULTS };
-  return {
+  const taken = candidate.form === "yaml" && data !== undefined ? takeInstructions(data, split) : undefined;
+  const { body, bodyLine } = taken ?? split;
+  const parsed: Writable<ParsedSkill> = {
     candidate,
-    ...(content.frontmatter !== undefined && { frontmatter: content.frontmatter }),
-    body: content.body,
-    bodyLine: content.bodyLine,
+    body,
+    bodyLine,
     position: (key) => locateKey(yaml, yamlLine, key),
     written: (...path) => writtenScalar(yaml, path),
-    diagnostics: toDiagnostics([...split.faults, ...faults, ...content.faults], candidate.file),
+    diagnostics: toDiagnostics(candidate.file, split.faults, faults, taken?.faults ?? NO_FAULTS),
   };
+  const frontmatter = taken?.frontmatter ?? data;
+  if (frontmatter !== undefined) parsed.frontmatter = frontmatter;
+  return parsed;
 }
 
-function toDiagnostics(faults: readonly Fault[], path: string): readonly Diagnostic[] {
-  return faults.map((fault) => ({ ...fault, path }));
+/** Of a sound skill there are none, and no list is made for it. */
+function toDiagnostics(
+  path: string,
+  ofFile: readonly Fault[],
+  ofFrontmatter: readonly Fault[],
+  ofInstructions: readonly Fault[],
+): readonly Diagnostic[] {
+  if (ofFile.length + ofFrontmatter.length + ofInstructions.length === 0) return NO_DIAGNOSTICS;
+  return [...ofFile, ...ofFrontmatter, ...ofInstructions].map((fault) => ({ ...fault, path }));
 }

@@ -8,7 +8,7 @@ import { isJsonMap, parseYaml } from "./parse-yaml.ts";
 import { hasFalseBlanks } from "./repair-blanks.ts";
 import { repairYaml } from "./repair-yaml.ts";
 import { MAX_FRONTMATTER, recutSwallowedBody, type SplitFile } from "./split-frontmatter.ts";
-import { findInvisibleCharacters, stripControlCharacters } from "./suspicious-text.ts";
+import { findEscapedCharacters, findInvisibleCharacters, stripControlCharacters } from "./suspicious-text.ts";
 
 export interface FrontmatterReading {
   /** As given, or cut again where its body really begins. */
@@ -18,6 +18,14 @@ export interface FrontmatterReading {
 }
 
 export function readFrontmatter(split: SplitFile): FrontmatterReading {
+  const reading = cleanAndRead(split);
+  const { frontmatter, faults } = reading;
+  if (frontmatter === undefined || faults.some(({ code }) => code === "text.invisible")) return reading;
+  const escaped = findEscapedCharacters(frontmatter, reading.split.yaml ?? "", reading.split.yamlLine);
+  return escaped === undefined ? reading : { ...reading, faults: [...faults, escaped] };
+}
+
+function cleanAndRead(split: SplitFile): FrontmatterReading {
   const { yaml = "", yamlLine } = split;
   if (yaml.length > MAX_FRONTMATTER) return { split, frontmatter: undefined, faults: [tooLarge(split)] };
   const faults: Fault[] = [];
@@ -33,7 +41,7 @@ export function readFrontmatter(split: SplitFile): FrontmatterReading {
     return { split, frontmatter: result.value, faults: [...faults, ...result.faults] };
   }
   const recut = recutSwallowedBody(split);
-  if (recut !== undefined) return readFrontmatter(recut);
+  if (recut !== undefined) return cleanAndRead(recut);
   const isRepairable = result.ok ? result.value !== null : result.problem.code === "yaml.invalid";
   const repaired = isRepairable ? repairYaml(text, yamlLine) : undefined;
   if (repaired !== undefined) {

@@ -6,7 +6,6 @@ import type { Json } from "../skill/manifest.ts";
 const SPACE = 0x20;
 const INTEGER = /^[-+]?[0-9]+$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
-const MAY_BE_NUMBER = /^[-+.0-9]/;
 /** First characters with a meaning of their own. `-`, `?` and `:` have one only before a blank. */
 const INDICATORS = "#&*!|>'\"%@`,[]{}";
 
@@ -38,7 +37,7 @@ export function sliceTrimmed(text: string, start: number, end: number): string {
 
 /** No `: `, which would make it a key, and no ` #`, which would begin a comment. */
 export function isUnambiguous(plain: string): boolean {
-  if (plain.includes(" #")) return false;
+  if (plain.includes("#") && plain.includes(" #")) return false;
   for (let colon = plain.indexOf(":"); colon !== -1; colon = plain.indexOf(":", colon + 1)) {
     if (colon === plain.length - 1 || plain.charAt(colon + 1) === " ") return false;
   }
@@ -55,6 +54,13 @@ function mayStartPlain(text: string, at: number): boolean {
 
 /** The type YAML 1.2 (core schema) gives a plain scalar. */
 export function resolvePlain(plain: string): Json | undefined {
+  return plain.length <= LONGEST_WORD ? resolveWord(plain) : resolveNumber(plain);
+}
+
+/** What has a meaning of its own, by length: `false`. */
+const LONGEST_WORD = 5;
+
+function resolveWord(plain: string): Json | undefined {
   switch (plain) {
     case "null":
     case "Null":
@@ -70,10 +76,16 @@ export function resolvePlain(plain: string): Json | undefined {
     case "FALSE":
       return false;
   }
-  return MAY_BE_NUMBER.test(plain) ? resolveNumber(plain) : plain;
+  return resolveNumber(plain);
+}
+
+/** A digit, `+`, `-` or `.`. */
+function mayBeNumber(first: number): boolean {
+  return (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
 }
 
 function resolveNumber(plain: string): Json | undefined {
+  if (!mayBeNumber(plain.charCodeAt(0))) return plain;
   if (INTEGER.test(plain) || FLOAT.test(plain)) {
     const value = Number(plain);
     return isExact(value) ? value : undefined;

@@ -6,7 +6,7 @@ import type { Fault } from "./fault.ts";
 import { gluedFence, missingFrontmatter, strayFence, unclosedFrontmatter } from "./fence-faults.ts";
 import { findOpening, isFence, nextLine, type Opening, skipBlanks } from "./find-opening.ts";
 import { normaliseText } from "./normalise-text.ts";
-import { countLineEnds, findLineEnd } from "./text-position.ts";
+import { countLineEnds, findLineEnd, findLineStart } from "./text-position.ts";
 import { countYamlLines, hasSwallowedBody, isBlankLine, isKeyLine, isLeadingKeyLine } from "./yaml-lines.ts";
 
 /** Characters of frontmatter that are read as YAML. */
@@ -104,14 +104,19 @@ export function recutSwallowedBody(split: SplitFile): SplitFile | undefined {
   return cutUnclosed(text, yamlStart, [...faults]);
 }
 
+/** Goes from one place with the marks to the next, since most lines have none. */
 function findClosing(
   text: string,
   { yamlStart, indent }: Pick<Opening, "yamlStart" | "indent">,
   marks: string,
 ): Closing | undefined {
-  for (let at = yamlStart; at < text.length; at = findLineEnd(text, at) + 1) {
-    const fence = readFence(text, text.startsWith(indent, at) ? at + indent.length : at, marks);
-    if (fence !== undefined) return { at, ...fence };
+  let found = text.indexOf(marks, yamlStart);
+  while (found !== -1) {
+    const at = Math.max(yamlStart, findLineStart(text, found));
+    const first = text.startsWith(indent, at) ? at + indent.length : at;
+    const fence = first === found ? readFence(text, found, marks) : undefined;
+    if (fence !== undefined) return { at, bodyStart: fence.bodyStart, isGlued: fence.isGlued };
+    found = text.indexOf(marks, findLineEnd(text, found));
   }
   return undefined;
 }
@@ -121,7 +126,7 @@ function readFence(text: string, at: number, marks: string): Fence | undefined {
   if (!text.startsWith(marks, at)) return undefined;
   const end = findLineEnd(text, at);
   const after = text.slice(at + marks.length, end);
-  if (isBlankLine(after)) return { bodyStart: Math.min(end + 1, text.length), isGlued: false };
+  if (after === "" || isBlankLine(after)) return { bodyStart: Math.min(end + 1, text.length), isGlued: false };
   if (marks !== "---" || after.startsWith("-")) return undefined;
   return { bodyStart: end - after.trimStart().length, isGlued: true };
 }
@@ -190,7 +195,7 @@ function cutText(text: string, cut: Cut, faults: readonly Fault[]): SplitFile {
   const yamlLine = countLineEnds(text, 0, yamlStart) + 1;
   // Whole blank lines only: the first line of the body keeps its indentation.
   const first = skipBlanks(text, bodyStart);
-  const body = text.slice(Math.max(bodyStart, text.lastIndexOf("\n", first) + 1), cut.bodyEnd).trimEnd();
+  const body = text.slice(Math.max(bodyStart, findLineStart(text, first)), cut.bodyEnd).trimEnd();
   const bodyLine = yamlLine + countLineEnds(text, yamlStart, body === "" ? bodyStart : first);
   const yaml = detach(text.slice(yamlStart, yamlEnd));
   return { text, yaml, yamlStart, isClosed, yamlLine, body, bodyLine, faults };

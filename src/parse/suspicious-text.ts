@@ -2,7 +2,10 @@
  * Characters a reader cannot see: control characters, which YAML forbids, and invisible or bidirectional ones,
  * which can make a text read differently to a person and to a model.
  */
+import type { Json } from "../skill/manifest.ts";
 import type { Fault } from "./fault.ts";
+import { locateKey } from "./locate-key.ts";
+import { shorten } from "./shorten.ts";
 import { positionAt } from "./text-position.ts";
 
 /** Variation selectors are left alone: they only choose how the character before them looks. */
@@ -30,7 +33,7 @@ export function stripControlCharacters(text: string, firstLine: number, faults: 
 
 /** A fault when the text has characters that cannot be seen and belong to no emoji or script. */
 export function findInvisibleCharacters(text: string, firstLine: number): Fault | undefined {
-  const found = [...text.matchAll(INVISIBLE)].filter((match) => !belongs(text, match.index));
+  const found = invisibleIn(text);
   const first = found[0];
   if (first === undefined) return undefined;
   return {
@@ -40,6 +43,49 @@ export function findInvisibleCharacters(text: string, firstLine: number): Fault 
     ...positionAt(text, first.index, firstLine),
     hint: "Delete them, unless you know why they are there.",
   };
+}
+
+/**
+ * A fault when values have such characters although the text they were read from shows none: YAML can write any
+ * character as an escape.
+ */
+export function findEscapedCharacters(
+  frontmatter: Readonly<Record<string, Json>>,
+  yaml: string,
+  firstLine: number,
+): Fault | undefined {
+  if (!yaml.includes("\\")) return undefined;
+  const seen = new Set<string>();
+  for (const [key, value] of Object.entries(frontmatter)) {
+    const hidden = firstHidden(key, seen) ?? firstHidden(value, seen);
+    if (hidden === undefined) continue;
+    return {
+      code: "text.invisible",
+      severity: "warning",
+      message: `\`${shorten(key)}\` has an escape for ${codePoint(hidden)}, which cannot be seen; a person and a model may read it differently.`,
+      ...(locateKey(yaml, firstLine, key) ?? { line: firstLine }),
+      hint: "Delete it, or write `\\\\` where a backslash is meant.",
+    };
+  }
+  return undefined;
+}
+
+/** The first hidden character in the texts of a value. A text that aliases repeat is looked at once. */
+function firstHidden(value: Json, seen: Set<string>): string | undefined {
+  if (typeof value === "string") {
+    if (seen.has(value)) return undefined;
+    seen.add(value);
+    return value.match(CONTROL)?.[0] ?? invisibleIn(value)[0]?.[0];
+  }
+  for (const [key, item] of Object.entries(value ?? {})) {
+    const hidden = firstHidden(key, seen) ?? firstHidden(item, seen);
+    if (hidden !== undefined) return hidden;
+  }
+  return undefined;
+}
+
+function invisibleIn(text: string): readonly RegExpExecArray[] {
+  return [...text.matchAll(INVISIBLE)].filter((match) => !belongs(text, match.index));
 }
 
 function belongs(text: string, at: number): boolean {

@@ -1,6 +1,8 @@
 /** Offsets to lines. Texts here have `\n` as their only line end. */
 import type { Position } from "../skill/skill.ts";
 
+const NEWLINE = 0x0a;
+
 /** How many line ends stand in `text` from `start` up to `end`. */
 export function countLineEnds(text: string, start: number, end: number): number {
   let count = 0;
@@ -14,9 +16,15 @@ export function findLineEnd(text: string, at: number): number {
   return end === -1 ? text.length : end;
 }
 
+/** Where the line of `at` begins. */
+export function findLineStart(text: string, at: number): number {
+  if (at === 0 || text.charCodeAt(at - 1) === NEWLINE) return at;
+  return text.lastIndexOf("\n", at - 1) + 1;
+}
+
 /** Line and column of `offset`, when the text's first line is line `firstLine` of its file. */
 export function positionAt(text: string, offset: number, firstLine: number): Position {
   const at = Math.min(offset, text.length);
-  const lineStart = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+  const lineStart = findLineStart(text, at);
   return { line: firstLine + countLineEnds(text, 0, lineStart), column: at - lineStart + 1 };
 }

@@ -1,6 +1,5 @@
 /** The composition root: config, grants and sources become a catalog that can be asked, reloaded and watched. */
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Catalog, SkillFilter } from "../catalog/catalog.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import { type ValidationReport, validateGiven, validatePaths } from "../catalog/validate-paths.ts";
@@ -14,9 +13,11 @@ import type { Skill } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { StoredGrants } from "../trust/grant-store.ts";
 import type { Profile } from "../validate/profiles.ts";
-import { loadState, type MetierState, type Registration } from "./load-state.ts";
+import { checkOptions } from "./check-options.ts";
+import { loadState, type MetierState } from "./load-state.ts";
 import type { MetierOptions } from "./metier-options.ts";
-import { registeredSkills, requireRegistered } from "./registration.ts";
+import { isRegisteredAs, refuseKnown, requireRegistered, toRegistration } from "./registration.ts";
+import type { Discovery, Wanted } from "./wanted.ts";
 
 export interface Metier {
   /** The current snapshot. It never changes; `discover`, `reload` and a watch replace it. */
@@ -38,13 +39,19 @@ export interface Metier {
   diagnostics(): readonly Diagnostic[];
   /** Checks a skill file, a skill folder, a tree of them, or a skill given as an object. Loads nothing. */
   validate(skill: string | URL | GivenSkill, profile?: Profile): Promise<ValidationReport>;
-  /** Looks again; answers with the skills that are new. */
+  /**
+   * Looks again, also in the standard directories where `skills.auto-discover` is off (but not against the policy);
+   * answers with the skills that are new.
+   */
   discover(): Promise<readonly Skill[]>;
   /** Reads configuration, grants and all sources anew. On failure the old snapshot stays. */
   reload(): Promise<Catalog>;
-  /** Adds a skill by path (scope `custom`, untrusted unless promoted) or as an object (scope `integration`). */
+  /**
+   * Adds a skill by path (scope `custom`, untrusted unless promoted) or as an object (scope `integration`). One that is
+   * there already, or a second of its name in its scope, throws `SkillConflictError`.
+   */
   register(skill: string | URL | GivenSkill): Promise<Skill>;
-  /** Takes a registered skill away again; any other name throws `SkillNotFoundError`. */
+  /** Takes away again whatever was registered by this name; any other name throws `SkillNotFoundError`. */
   deregister(name: string): Promise<void>;
   /** Replaces the snapshot when a source changes, after a pause. The answer ends the watch. */
   watch(onChange: (outcome: WatchOutcome) => void): () => void;
@@ -53,20 +60,30 @@ export interface Metier {
 /** A new snapshot, or the fault that made the old one stay. */
 export type WatchOutcome = { readonly catalog: Catalog } | { readonly fault: unknown };
 
-/** Reads configuration and, unless told not to, discovers skills. Nothing happens on import. */
+/**
+ * Reads configuration and, unless told not to, discovers skills. Nothing happens on import. Throws `UsageError` for
+ * options that are not known or not allowed.
+ */
 export async function createMetier(options: MetierOptions = {}): Promise<Metier> {
-  const registered: Registration[] = [];
-  const places = metierPlaces(options.home);
+  return createMetierUnder(undefined, options);
+}
+
+/** The same with another policy than the machine's: for tests, and not exported by the library. */
+export async function createMetierUnder(
+  policyFile: string | undefined,
+  options: MetierOptions,
+): Promise<Metier> {
+  checkOptions(options);
+  const { profile = "standard", conflicts = profile === "strict" ? "throw" : "report" } = options;
+  const places = metierPlaces(options.home, options.environment);
   const cwd = resolve(options.cwd ?? process.cwd());
   const project = projectFolders(cwd, places.home);
-  const load = async (discover: boolean | "auto"): Promise<MetierState> => {
-    const next = await loadState({ options, cwd, places, project, registered }, discover);
-    if (options.profile === "strict") refuseConflicts(next.catalog);
+  const load = async (wanted: Wanted): Promise<MetierState> => {
+    const next = await loadState({ options, cwd, places, project, policyFile }, wanted);
+    if (conflicts === "throw") refuseConflicts(next.catalog);
     return next;
   };
-  const toPath = (path: string | URL): string =>
-    resolve(cwd, path instanceof URL ? fileURLToPath(path) : path);
-  let state = await load(options.autoDiscover ?? "auto");
+  let state = await load({ discovery: firstDiscovery(options), registered: [] });
 
   /** One change after the other, so that two registrations at once cannot lose each other. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -77,7 +94,8 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
   };
   const reload = (): Promise<Catalog> =>
     inTurn(async () => {
-      state = await load(true);
+      const discovery = state.discovery === "none" ? "configured" : state.discovery;
+      state = await load({ ...state, discovery });
       return state.catalog;
     });
 
@@ -102,43 +120,39 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
     has: (name) => state.catalog.has(name),
     names: (filter) => state.catalog.names(filter),
     diagnostics: () => state.catalog.diagnostics,
-    validate: (skill, profile = options.profile ?? "standard") =>
-      isPath(skill) ? validatePaths([toPath(skill)], profile) : validateGiven(skill, profile),
     reload,
 
-    async discover() {
-      const before = new Set(state.catalog.all.map(keyOf));
-      const catalog = await reload();
-      return catalog.all.filter((skill) => !before.has(keyOf(skill)));
+    async validate(skill, under = profile) {
+      const subject = toRegistration(skill, places.home, cwd);
+      return typeof subject === "string" ? validatePaths([subject], under) : validateGiven(subject, under);
     },
+
+    discover: () =>
+      inTurn(async () => {
+        const before = new Set(state.catalog.all.map(keyOf));
+        state = await load({ ...state, discovery: "asked" });
+        return state.catalog.all.filter((skill) => !before.has(keyOf(skill)));
+      }),
 
     register: (skill) =>
       inTurn(async () => {
-        const registration = isPath(skill) ? toPath(skill) : skill;
-        registered.push(registration);
-        try {
-          const next = await load(true);
-          const added = requireRegistered(next.catalog, registration);
-          state = next;
-          return added;
-        } catch (error) {
-          registered.pop();
-          throw error;
-        }
+        const registration = toRegistration(skill, places.home, cwd);
+        refuseKnown(state, registration);
+        const next = await load({ ...state, registered: [...state.registered, registration] });
+        const added = requireRegistered(next, registration, profile);
+        state = next;
+        return added;
       }),
 
     deregister: (name) =>
       inTurn(async () => {
-        const index = registered.findIndex((entry) =>
-          registeredSkills(state.catalog, entry).some((skill) => skill.name === name),
-        );
-        if (index === -1) {
+        const registered = state.registered.filter((entry) => !isRegisteredAs(name, entry, state.catalog));
+        if (registered.length === state.registered.length) {
           throw new SkillNotFoundError(name, undefined, {
             hint: "Only a registered skill can be taken away again.",
           });
         }
-        registered.splice(index, 1);
-        state = await load(true);
+        state = await load({ ...state, registered });
       }),
 
     watch: (onChange) =>
@@ -153,17 +167,24 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
   };
 }
 
-function isPath(skill: string | URL | GivenSkill): skill is string | URL {
-  return typeof skill === "string" || skill instanceof URL;
+function firstDiscovery({ autoDiscover }: MetierOptions): Discovery {
+  if (autoDiscover === undefined) return "configured";
+  return autoDiscover ? "asked" : "none";
 }
 
 function keyOf({ location, name }: Skill): string {
   return location || name;
 }
 
-function refuseConflicts(catalog: Catalog): void {
-  const conflict = catalog.diagnostics.find(({ code }) => code === "catalog.conflict");
+function refuseConflicts({ all, diagnostics }: Catalog): void {
+  const conflict = diagnostics.find(({ code }) => code === "catalog.conflict");
   if (!conflict) return;
-  const loser = catalog.all.find(({ location }) => location === conflict.path);
-  throw new SkillConflictError(loser?.name ?? "", [loser?.shadowedBy?.location ?? "", conflict.path]);
+  const loser = all.find(
+    (skill) => skill.location === conflict.path && skill.shadowedBy?.scope === skill.scope,
+  );
+  const paths = [loser?.shadowedBy?.location ?? "", conflict.path];
+  throw new SkillConflictError(
+    loser?.name ?? "",
+    paths.map((path) => path || "given as an object"),
+  );
 }

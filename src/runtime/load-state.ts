@@ -1,76 +1,72 @@
-/** Everything a `Metier` knows, read anew: configuration, grants, roots and, when asked for, the catalog. */
-import { join } from "node:path";
+/** Everything a `Metier` knows, read anew: configuration, grants, roots and the catalog. */
 import { buildCatalog } from "../catalog/build-catalog.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { LoadedConfig } from "../config/config.ts";
-import { type ConfigOverride, loadConfig } from "../config/load-config.ts";
-import { packageFolder } from "../host/package-folder.ts";
-import type { Places } from "../host/places.ts";
-import type { ProjectFolders } from "../host/project-folders.ts";
-import { defaultRoots, scopeRank } from "../sources/default-roots.ts";
+import { loadConfig } from "../config/load-config.ts";
+import { scopeRank } from "../sources/default-roots.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import { readGrants, type StoredGrants } from "../trust/grant-store.ts";
 import { isConfigGranted } from "../trust/grants.ts";
+import { chooseSources, type SourceInputs } from "./choose-sources.ts";
 import type { MetierOptions } from "./metier-options.ts";
+import { optionOverrides } from "./option-overrides.ts";
+import type { Wanted } from "./wanted.ts";
 
 /** Replaced as a whole, never changed. */
-export interface MetierState {
+export interface MetierState extends Wanted {
   readonly config: LoadedConfig;
   readonly grants: StoredGrants;
   readonly roots: readonly SkillRoot[];
   readonly catalog: Catalog;
 }
 
-/** A skill that was registered after creation: by path, or as an object. */
-export type Registration = string | GivenSkill;
-
-export interface LoadInputs {
+export interface LoadInputs extends SourceInputs {
   readonly options: MetierOptions;
-  readonly cwd: string;
-  readonly places: Places;
-  readonly project: ProjectFolders;
-  readonly registered: readonly Registration[];
+  /** For tests only: another policy than the machine's. */
+  readonly policyFile?: string | undefined;
 }
 
-/** `discover: "auto"` leaves it to the configuration. */
-export async function loadState(inputs: LoadInputs, discover: boolean | "auto"): Promise<MetierState> {
-  const { options, places, project, registered } = inputs;
+export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<MetierState> {
+  const { options, places } = inputs;
+  const { discovery, registered } = wanted;
   const environment = options.environment ?? process.env;
   const grants = readGrants(places);
-  const config = await loadConfigFor(inputs, grants, environment);
+  const config = await loadConfigFor(inputs, wanted, grants, environment);
   const { skills } = config.config;
-  const integrations = options.integrations ?? [];
-  const given = [...integrations, ...registered].filter((entry) => typeof entry !== "string");
-  const { roots, diagnostics } = defaultRoots({
-    config: {
-      ...skills,
-      paths: [...skills.paths, ...registered.filter((entry) => typeof entry === "string")],
-    },
-    places,
-    project,
-    bundledFolder: wantsBundled(options.bundled, skills.bundled) ? bundledFolder() : undefined,
-    integrationFolders: integrations.filter((entry) => typeof entry === "string"),
-  });
-  const wanted = discover === "auto" ? skills.autoDiscover : discover;
-  if (!wanted) return { config, grants, roots, catalog: new Catalog([], config.diagnostics, []) };
+  const { roots, searched, given, diagnostics } = chooseSources(inputs, config, wanted);
   const catalog = await buildCatalog({
-    roots,
+    roots: searched,
     given,
     integrationRank: scopeRank(skills.order, "integration"),
     loaded: config,
     grants,
-    embedding: options.trust === "grants" ? "command-line" : "library",
+    // Grants that cannot be read may hold refusals, so then nobody vouches for anything.
+    embedding: options.trust === "grants" || grants.diagnostics.length > 0 ? "command-line" : "library",
     profile: options.profile ?? "standard",
     environment,
     cacheFolder: options.index === false ? undefined : places.cache,
     diagnostics: [...grants.diagnostics, ...diagnostics],
   });
-  return { config, grants, roots, catalog };
+  const isComplete = discovery !== "none" && skills.autoDiscover;
+  return {
+    discovery,
+    registered,
+    config,
+    grants,
+    roots,
+    catalog: isComplete ? catalog : withoutMisses(catalog),
+  };
+}
+
+/** Where not everything was looked for, a table for a skill that was not found says nothing. */
+function withoutMisses({ all, diagnostics, places }: Catalog): Catalog {
+  const rest = diagnostics.filter(({ code }) => code !== "config.unknown-skill");
+  return new Catalog(all, rest, places);
 }
 
 function loadConfigFor(
-  { options, cwd, places, project }: LoadInputs,
+  { options, cwd, places, project, policyFile }: LoadInputs,
+  wanted: Wanted,
   grants: StoredGrants,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedConfig> {
@@ -78,30 +74,10 @@ function loadConfigFor(
     cwd,
     places,
     environment,
-    overrides: overridesOf(options),
+    overrides: optionOverrides(options, wanted),
     ...(options.configFile !== undefined && { configFile: options.configFile }),
     ...(options.preset !== undefined && { preset: options.preset }),
+    ...(policyFile !== undefined && { policyFile }),
     projectGrant: (_file, sha256) => isConfigGranted(grants.folders, project.root, `sha256:${sha256}`),
   });
-}
-
-/** Lists are added to what the files say; single values replace it. */
-function overridesOf({ config, paths, trustedPaths, allow, deny }: MetierOptions): readonly ConfigOverride[] {
-  const lists = { paths, "trusted-paths": trustedPaths, allow, deny };
-  const given = Object.fromEntries(Object.entries(lists).filter(([, value]) => value !== undefined));
-  return [
-    ...(config ? [{ where: "the `config` option", values: config }] : []),
-    ...(Object.keys(given).length > 0
-      ? [{ where: "an option", values: { skills: given }, append: true }]
-      : []),
-  ];
-}
-
-function wantsBundled(option: MetierOptions["bundled"], configured: boolean | undefined): boolean {
-  return option === "unless-disabled" ? configured !== false : (option ?? configured ?? false);
-}
-
-function bundledFolder(): string | undefined {
-  const folder = packageFolder();
-  return folder && join(folder, "skills");
 }

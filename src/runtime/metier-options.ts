@@ -1,4 +1,4 @@
-/** What an embedding program can say to `createMetier`; everything has a default. */
+/** What an embedding program can say to `createMetier`; everything has a default. `check-options.ts` holds it to this. */
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { PresetName } from "../config/config.ts";
 import type { Profile } from "../validate/profiles.ts";
@@ -6,7 +6,7 @@ import type { Profile } from "../validate/profiles.ts";
 export interface MetierOptions {
   /** Default: the process's working directory. */
   readonly cwd?: string;
-  /** Replaces the OS home everywhere. Default: `METIER_HOME`, or the OS home. */
+  /** Replaces the OS home everywhere. Default: `METIER_HOME` of the environment, or the OS home. */
   readonly home?: string;
   /** A config file in place of the project's. */
   readonly configFile?: string;
@@ -20,19 +20,30 @@ export interface MetierOptions {
   readonly trustedPaths?: readonly string[];
   /** Skills of the embedding program, as objects or as folders of skills; it vouches for them. */
   readonly integrations?: readonly (string | GivenSkill)[];
-  /** Whether the skills that come with Metier are offered. Default: the config's `skills.bundled`, which is off. */
+  /**
+   * Whether the skills that come with Metier are offered; `unless-disabled`: unless `skills.bundled` is `false`.
+   * Default: the config's `skills.bundled`, which is off.
+   */
   readonly bundled?: boolean | "unless-disabled";
   /** Globs over names: what may be used at all, and what may not. Deny wins. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
-  /** How strict loading is. Default: `standard`. `strict` also throws on two skills of one name in one scope. */
+  /** How strict loading is. Default: `standard`. */
   readonly profile?: Profile;
+  /**
+   * What becomes of two skills of one name in one scope: `throw` a `SkillConflictError`, or `report` a diagnostic and
+   * use the first. Default: `throw` under `profile: "strict"`, else `report`.
+   */
+  readonly conflicts?: "throw" | "report";
   /**
    * `vouch` (default): the program vouches for the project and user folders it opens. `grants`: they are untrusted until
    * the user has granted them, as on the command line.
    */
   readonly trust?: "vouch" | "grants";
-  /** Whether to discover at once. Default: the config's `skills.auto-discover`, which is on. */
+  /**
+   * `false`: nothing is looked for until `discover` or `reload` is called. `true`: the standard directories are searched
+   * also where the config's `skills.auto-discover` is off. Default: what the config says, which is on.
+   */
   readonly autoDiscover?: boolean;
   /** Whether an index of unchanged files may be kept under the home folder. Default: yes. */
   readonly index?: boolean;

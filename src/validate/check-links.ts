@@ -15,7 +15,7 @@ export function checkLinks(parsed: ParsedSkill, profile: Profile): readonly Diag
   const report = createReport(parsed, profile, found);
   const { directory } = parsed.candidate;
   // A skill given as an object has no folder for its links to lead to.
-  const links = directory === "" ? [] : findLinks(parsed.body);
+  const links = directory === "" ? [] : findLinks(parsed.body, MAX_LINKS + 1);
   for (const link of links.slice(0, MAX_LINKS)) {
     const line = parsed.bodyLine + link.line - 1;
     const target = resolve(directory, link.path);
@@ -32,7 +32,10 @@ export function checkLinks(parsed: ParsedSkill, profile: Profile): readonly Diag
     }
   }
   if (links.length > MAX_LINKS) {
-    report("reference.limit", `The body has ${links.length} links; the first ${MAX_LINKS} were checked.`);
+    report(
+      "reference.limit",
+      `The body has more than ${MAX_LINKS} links; the first ${MAX_LINKS} were checked.`,
+    );
   }
   return found;
 }

@@ -37,7 +37,11 @@ export function coerceList(
 export function coerceTools(given: GivenField, report: Report): readonly string[] {
   const { value } = given;
   if (typeof value === "string") return splitToolPatterns(value);
-  if (Array.isArray(value)) return coerceItems(given, value, report).flatMap(splitToolPatterns);
+  if (Array.isArray(value)) {
+    const patterns: string[] = [];
+    for (const item of coerceItems(given, value, report)) patterns.push(...splitToolPatterns(item));
+    return patterns;
+  }
   report("field.wrong-type", `\`${given.key}\` is the ${kindOf(value)} ${showValue(value)}.`, {
     key: given.key,
     hint: "Write tool names in one line, such as `Bash(git:*) Read`.",

@@ -64,7 +64,7 @@ function readKey(
       hint: `It can have ${showNames(keys)}.`,
     });
   } else if (value !== null) {
-    const list = coerceList({ field: given.field, key: `${given.key}.${key}`, value }, WORDS, report);
+    const list = coerceList({ ...given, key: `${given.key}.${key}`, value }, WORDS, report);
     if (list !== undefined) lists[toCamelCase(name)] = list;
   }
 }

@@ -1,4 +1,7 @@
-/** The local links of a Markdown body, with their lines. One pass, bounded; code spans and fences are passed over. */
+/**
+ * The local links of a Markdown body, with their lines. One pass: however the text is made, every character of it is
+ * looked at a few times. Code spans and fences are passed over.
+ */
 export interface BodyLink {
   /** The path, without title, query, fragment and percent signs. */
   readonly path: string;
@@ -7,12 +10,14 @@ export interface BodyLink {
 }
 
 const MAX_DESTINATION = 1024;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-export function findLinks(body: string): readonly BodyLink[] {
+/** The first `most` of them. */
+export function findLinks(body: string, most: number = Number.POSITIVE_INFINITY): readonly BodyLink[] {
   const links: BodyLink[] = [];
   let fence = "";
   for (const [index, line] of body.split("\n").entries()) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    const mark = FENCE.exec(line)?.[1];
     if (fence !== "") {
       if (mark?.startsWith(fence) && line.trim() === mark) fence = "";
     } else if (mark !== undefined) {
@@ -20,38 +25,44 @@ export function findLinks(body: string): readonly BodyLink[] {
     } else if (line.includes("](") || /^ {0,3}\[/.test(line)) {
       for (const destination of destinationsOf(blankCodeSpans(line))) {
         const path = localPath(destination);
-        if (path !== undefined) links.push({ path, line: index + 1 });
+        if (path !== undefined && links.push({ path, line: index + 1 }) >= most) return links;
       }
     }
   }
   return links;
 }
 
-/** `[label]: destination`, but no footnote, and no label before a sentence. */
-const DEFINITION = /^ {0,3}\[[^\]^][^\]]{0,200}\]:\s*(<[^<>]{1,1024}>|\S{0,512}[./]\S{1,512})\s*(?:["'(]|$)/;
+/** `[label]: destination`, but no footnote, and nothing but a title after it. */
+const DEFINITION = /^ {0,3}\[[^\]^][^\]]{0,200}\]:\s*(<[^<>]{1,1024}>|\S{1,1024})\s*(?:["'(]|$)/;
+/** What tells a file from the first word of a sentence. */
+const FILE = /^<|[./]./;
 
 /** `[text](destination "title")`, `![alt](destination)` and `[label]: destination`. */
 function* destinationsOf(line: string): Iterable<string> {
   const definition = DEFINITION.exec(line)?.[1];
-  if (definition !== undefined) yield definition;
-  for (let at = line.indexOf("]("); at >= 0; at = line.indexOf("](", at + 2)) {
-    const destination = readDestination(line, at + 2);
+  if (definition !== undefined && FILE.test(definition)) yield definition;
+  let at = line.indexOf("](");
+  while (at >= 0) {
+    // Each ends before the next one begins: otherwise a line of beginnings would be read over and over.
+    const next = line.indexOf("](", at + 2);
+    const destination = readDestination(line.slice(at + 2, next < 0 ? line.length : next));
     if (destination !== undefined) yield destination;
+    at = next;
   }
 }
 
 /** Up to the closing parenthesis or a blank; parentheses inside must be balanced. */
-function readDestination(line: string, start: number): string | undefined {
-  const end = Math.min(line.length, start + MAX_DESTINATION);
-  if (line[start] === "<") {
-    const close = line.indexOf(">", start);
-    return close > 0 && close < end ? line.slice(start, close + 1) : undefined;
+function readDestination(rest: string): string | undefined {
+  const text = rest.slice(0, MAX_DESTINATION);
+  if (text.startsWith("<")) {
+    const close = text.indexOf(">");
+    return close > 0 ? text.slice(0, close + 1) : undefined;
   }
   let depth = 0;
-  for (let at = start; at < end; at++) {
-    const character = line[at];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
     if (character === "(") depth++;
-    else if (character === " " || (character === ")" && depth-- === 0)) return line.slice(start, at);
+    else if (character === " " || (character === ")" && depth-- === 0)) return text.slice(0, at);
   }
   return undefined;
 }

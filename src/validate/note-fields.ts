@@ -20,8 +20,8 @@ const CLIENT_NAMES: Readonly<Record<Client, string>> = {
 export function noteFields(parsed: ParsedSkill, profile: Profile): readonly Diagnostic[] {
   const notes: Diagnostic[] = [];
   const report = createReport(parsed, profile, notes);
-  const { known } = readFields(parsed.frontmatter ?? {}, () => undefined);
-  const given = [...known.values()].filter(({ value }) => value !== null);
+  const { known } = readFields(parsed, () => undefined);
+  const given = known.filter(({ value }) => value !== null);
   const foreign = given.filter(({ field }) => !isSpecField(field) && field.belongsTo === undefined);
   if (foreign.length > 0) {
     report("field.not-portable", `Not every client knows ${foreign.map(showWithClients).join(", ")}.`, {

@@ -1,10 +1,14 @@
-/** Which fields a frontmatter has: spellings resolved, unknown keys set apart. Reads no value. */
+/** Which fields a frontmatter has: spellings resolved, unknown keys set apart. */
 import type { Json } from "../skill/manifest.ts";
 import type { ManifestField } from "../skill/manifest-field.ts";
 import { findManifestField, findManifestFieldInAnyCase } from "../skill/manifest-fields.ts";
+import type { ParsedSkill } from "../skill/skill.ts";
+import { isSameValue } from "./read-value.ts";
 import { type Report, showValue } from "./report.ts";
 
 export interface GivenField {
+  /** The field's, in kebab-case. */
+  readonly name: string;
   readonly field: ManifestField;
   /** As it is written in the file. */
   readonly key: string;
@@ -12,46 +16,65 @@ export interface GivenField {
 }
 
 export interface GivenFields {
-  /** By the field's kebab-case name. */
-  readonly known: ReadonlyMap<string, GivenField>;
+  /** Each field once. */
+  readonly known: readonly GivenField[];
   readonly unknown: readonly string[];
 }
 
-export function readFields(frontmatter: Readonly<Record<string, Json>>, report: Report): GivenFields {
-  const known = new Map<string, GivenField>();
-  const unmatched: string[] = [];
-  for (const [key, value] of Object.entries(frontmatter)) {
+const NONE: readonly string[] = Object.freeze([]);
+
+export function readFields({ frontmatter = {}, written }: ParsedSkill, report: Report): GivenFields {
+  const known: GivenField[] = [];
+  let unmatched: string[] | undefined;
+  for (const key in frontmatter) {
+    const value = frontmatter[key] ?? null;
     const field = findManifestField(key);
-    if (field === undefined) unmatched.push(key);
-    else addField(known, { field, key, value }, report);
+    if (field === undefined) {
+      unmatched ??= [];
+      unmatched.push(key);
+    } else addField(known, { name: field.name, field, key, value }, report, written);
   }
-  const unknown = unmatched.filter((key) => !adoptOtherCase(known, key, frontmatter[key] ?? null, report));
-  return { known, unknown };
+  const unknown = unmatched?.filter((key) => !adoptOtherCase(known, key, frontmatter[key] ?? null, report));
+  return { known, unknown: unknown ?? NONE };
+}
+
+/** There are few, so that looking through them is the fastest way. */
+export function findGiven(known: readonly GivenField[], name: string): GivenField | undefined {
+  for (let index = 0; index < known.length; index++) {
+    const given = known[index];
+    if (given?.name === name) return given;
+  }
+  return undefined;
 }
 
 /** Of two spellings the field's own name wins, then the first that has a value. */
-function addField(known: Map<string, GivenField>, given: GivenField, report: Report): void {
-  const { field, key, value } = given;
-  const other = known.get(field.name);
-  if (other === undefined || other.value === null) {
-    known.set(field.name, given);
+function addField(
+  known: GivenField[],
+  given: GivenField,
+  report: Report,
+  written: ParsedSkill["written"],
+): void {
+  const { name, key, value } = given;
+  const other = findGiven(known, name);
+  if (other === undefined) {
+    known.push(given);
     return;
   }
-  if (value === null) return;
-  const winner = key === field.name ? given : other;
-  known.set(field.name, winner);
-  if (JSON.stringify(value) === JSON.stringify(other.value)) return;
+  if (other.value !== null && value === null) return;
+  const winner = other.value === null || key === name ? given : other;
+  known[known.indexOf(other)] = winner;
+  if (other.value === null || isSameValue(given, other, written)) return;
   report(
     "field.both-spellings",
-    `\`${other.key}\` is ${showValue(other.value)} and \`${key}\` is ${showValue(value)}, but both are the field \`${field.name}\`.`,
-    { key, hint: `Keep \`${field.name}\` and remove the other; now \`${winner.key}\` is used.` },
+    `\`${other.key}\` is ${showValue(other.value)} and \`${key}\` is ${showValue(value)}, but both are the field \`${name}\`.`,
+    { key, hint: `Keep \`${name}\` and remove the other; now \`${winner.key}\` is used.` },
   );
 }
 
-function adoptOtherCase(known: Map<string, GivenField>, key: string, value: Json, report: Report): boolean {
+function adoptOtherCase(known: GivenField[], key: string, value: Json, report: Report): boolean {
   const field = findManifestFieldInAnyCase(key);
-  if (field === undefined || known.has(field.name)) return false;
-  known.set(field.name, { field, key, value });
+  if (field === undefined || findGiven(known, field.name) !== undefined) return false;
+  known.push({ name: field.name, field, key, value });
   report("field.case", `${showValue(key)} is read as the field \`${field.name}\`.`, {
     key,
     hint: `Write \`${field.name}\`; other clients do not read it in this letter case.`,

@@ -15,5 +15,7 @@ export interface RuleSubject {
 export interface Rule {
   /** Every code it can report. */
   readonly codes: readonly DiagnosticCode[];
+  /** The fields it is about: it is applied when one of them is given. Absent: it is always applied. */
+  readonly fields?: readonly string[];
   check(subject: RuleSubject, report: Report): void;
 }

@@ -1,5 +1,7 @@
 /** What "valid" means: the rules in the order in which they are applied. Each stands in its own file. */
-import type { Rule } from "./rule.ts";
+import { findGiven } from "./read-fields.ts";
+import type { Report } from "./report.ts";
+import type { Rule, RuleSubject } from "./rule.ts";
 import { accessRule } from "./rules/access.ts";
 import { bodyRule } from "./rules/body.ts";
 import { capabilitiesRule } from "./rules/capabilities.ts";
@@ -35,3 +37,19 @@ export const FIELD_RULES: readonly Rule[] = [
   triggersRule,
   toolsetsRule,
 ];
+
+/** Most skills have few fields, so most rules need not be asked. */
+export function applyRules(rules: readonly Rule[], subject: RuleSubject, report: Report): void {
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index];
+    if (rule !== undefined && isConcerned(rule, subject)) rule.check(subject, report);
+  }
+}
+
+function isConcerned({ fields }: Rule, { fields: { known } }: RuleSubject): boolean {
+  if (fields === undefined) return true;
+  for (let index = 0; index < fields.length; index++) {
+    if (findGiven(known, fields[index] ?? "") !== undefined) return true;
+  }
+  return false;
+}

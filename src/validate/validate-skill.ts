@@ -1,34 +1,36 @@
 /** The validate stage: a parsed skill becomes a manifest, or reasons why not. Pure; reports all, not the first. */
 import { compareDiagnostics, type Diagnostic, hasErrors } from "../foundation/diagnostic.ts";
+import { countLineEnds } from "../parse/text-position.ts";
 import type { BodyFacts, CheckedSkill, ParsedSkill } from "../skill/skill.ts";
 import { buildManifest, type ManifestDraft } from "./build-manifest.ts";
 import { describeBody } from "./describe-body.ts";
 import { type Profile, severityIn } from "./profiles.ts";
 import { readFields } from "./read-fields.ts";
 import { createReport, type Report } from "./report.ts";
-import { FIELD_RULES, FILE_RULES } from "./rules.ts";
+import { applyRules, FIELD_RULES, FILE_RULES } from "./rules.ts";
 
 export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSkill {
   const diagnostics = regrade(parsed.diagnostics, profile);
   const report = createReport(parsed, profile, diagnostics);
   const body = measureBody(parsed.body);
   const frontmatter = parsed.frontmatter ?? (profile === "lenient" ? {} : undefined);
-  const fields = readFields(frontmatter ?? {}, report);
+  const fields = readFields(parsed, report);
   const draft = buildManifest(fields, report, parsed);
   const subject = { parsed, fields, draft, body };
-  for (const rule of FILE_RULES) rule.check(subject, report);
-  if (frontmatter !== undefined) for (const rule of FIELD_RULES) rule.check(subject, report);
+  applyRules(FILE_RULES, subject, report);
+  if (frontmatter !== undefined) applyRules(FIELD_RULES, subject, report);
   if (profile === "lenient") describeFromBody(draft, parsed, report);
 
   const valid = !hasErrors(diagnostics);
   const loads = draft.description !== "" && (valid || profile !== "strict");
   if (diagnostics.length > 1) diagnostics.sort(compareDiagnostics);
-  return { ...(loads && { manifest: draft }), diagnostics, valid, body };
+  return loads ? { manifest: draft, diagnostics, valid, body } : { diagnostics, valid, body };
 }
 
 /** What the parse stage found, with the severity it has under this profile. */
 function regrade(found: readonly Diagnostic[], profile: Profile): Diagnostic[] {
   const graded: Diagnostic[] = [];
+  if (found.length === 0) return graded;
   for (const diagnostic of found) {
     const severity = severityIn(profile, diagnostic.code, diagnostic.severity);
     if (severity !== "off") graded.push({ ...diagnostic, severity });
@@ -47,8 +49,6 @@ function describeFromBody(draft: ManifestDraft, { body }: ParsedSkill, report: R
 }
 
 function measureBody(body: string): BodyFacts {
-  if (body === "") return { lines: 0, characters: 0 };
-  let lines = 1;
-  for (let index = body.indexOf("\n"); index >= 0; index = body.indexOf("\n", index + 1)) lines++;
+  const lines = body === "" ? 0 : countLineEnds(body, 0, body.length) + 1;
   return { lines, characters: body.length };
 }

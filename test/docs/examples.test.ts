@@ -84,7 +84,7 @@ describe("the guides", () => {
         environment: {},
         policyFile: join(cwd, "policy.toml"),
       });
-      expect(diagnostics).toEqual([]);
+      expect(diagnostics).toMatchObject([{ code: "config.policy-drops-path", path: join(home, "mine") }]);
       expect(config.skills.paths).toEqual(["/srv/skills/team"]);
       expect(config.tools).toEqual({ bash: "ask" });
     }

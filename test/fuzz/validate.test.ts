@@ -5,6 +5,7 @@ import type { Json } from "../../src/skill/manifest.ts";
 import { MANIFEST_FIELDS } from "../../src/skill/manifest-fields.ts";
 import type { ParsedSkill, SkillCandidate } from "../../src/skill/skill.ts";
 import { isSkillName } from "../../src/skill/skill-name.ts";
+import { findLinks } from "../../src/validate/find-links.ts";
 import { fixSkill } from "../../src/validate/fix-skill.ts";
 import { inspectSkill } from "../../src/validate/inspect-skill.ts";
 import { PROFILES } from "../../src/validate/profiles.ts";
@@ -70,4 +71,21 @@ test("fixing any file keeps its body, throws nothing and needs no second time", 
     }),
     { numRuns: 300 },
   );
+});
+
+/** None is a link, all look like one. A hang fails the test by its timeout. */
+const NEAR_LINKS = {
+  "links that open a bracket": "![](<",
+  "links that open a bracket of another alphabet": "![](‹",
+  "links that open parentheses": "](x(",
+  "links without text": "](",
+  "links to parts": "](#)",
+  "definitions that open a bracket": "[a]: <",
+  "definitions followed by a sentence": `[a]: ${"./".repeat(600)} x\n`,
+  "labels, one a line": "[\n",
+  "code spans that end in one another": "` ``](",
+};
+
+test.each(Object.entries(NEAR_LINKS))("four megabytes of %s end", { timeout: 20_000 }, (_, unit) => {
+  expect(findLinks(unit.repeat(4_194_304 / unit.length))).toEqual([]);
 });

@@ -4,6 +4,8 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
   createMetier,
+  type Metier,
+  type MetierOptions,
   SkillConflictError,
   SkillLoadError,
   SkillManager,
@@ -68,6 +70,54 @@ describe("the catalog", () => {
     const metier = await world.metier();
     expect(metier.names()).toEqual(["a", "c"]);
     expect(metier.diagnostics().some(({ path }) => path.endsWith("b/SKILL.md"))).toBe(true);
+  });
+
+  verifies([93, 166], "a plugin that is off goes by its name, or by its repository's", async () => {
+    const world = createWorld();
+    const urls = [
+      "https://example.com/user/plain",
+      "https://example.com/user/ending.git",
+      "git@example.com:user/Over_SSH.git",
+      "https://example.com/user/slash/?tab=readme",
+    ];
+    const names = ["plain", "ending", "over-ssh", "slash", "named", "other", "repository"];
+    world.write({
+      ...Object.fromEntries(names.map((name) => [`home/.agent/plugins/${name}/SKILL.md`, skill(name)])),
+      "home/.agent/config.yaml": [
+        "skills:",
+        "  plugins:",
+        ...urls.map((url) => `    - { url: "${url}", enabled: false }`),
+        '    - { url: "https://example.com/user/repository", name: named, enabled: false }',
+        '    - { url: "https://example.com/user/other", ref: v1.0.0, enabled: true }',
+      ].join("\n"),
+    });
+    const metier = await world.metier({ preset: "agent-harness" });
+    expect(metier.names()).toEqual(["other", "repository"]);
+    expect(metier.require("over-ssh").reason).toBe("disabled by its entry in `skills.plugins`");
+  });
+
+  test("two skills of one name in one scope are thrown or reported, as the program or the profile says", async () => {
+    const world = createWorld();
+    world.write({ "one/a/SKILL.md": skill("a"), "two/a/SKILL.md": skill("a") });
+    const paths = ["one", "two"].map((folder) => join(world.root, folder));
+    const open = (options: MetierOptions): Promise<Metier> => world.metier({ paths, ...options });
+    await expect(open({ profile: "strict" })).rejects.toMatchObject({
+      name: "SkillConflictError",
+      skillName: "a",
+      paths: paths.map((path) => join(path, "a/SKILL.md")),
+    });
+    await expect(open({ conflicts: "throw" })).rejects.toThrow(SkillConflictError);
+    expect((await open({})).names()).toEqual(["a"]);
+    expect((await open({ profile: "strict", conflicts: "report" })).names()).toEqual(["a"]);
+    const given = { name: "g", description: "G.", instructions: "Do." };
+    await expect(open({ paths: [], integrations: [given, given], profile: "strict" })).rejects.toMatchObject({
+      skillName: "g",
+      paths: ["given as an object", "given as an object"],
+    });
+    const flags = ["--profile", "strict", "--path", paths[0] ?? "", "--path", paths[1] ?? "", "--json"];
+    const { code, json } = await world.cli("list", ...flags);
+    expect(code).toBe(0);
+    expect(json.diagnostics[0]).toMatchObject({ code: "catalog.conflict" });
   });
 
   test("`get` answers with nothing, `require` throws with near names", async () => {

@@ -221,11 +221,10 @@ describe("presets", () => {
       "custom/b/SKILL.md": skill("b"),
     });
     const metier = await world.metier({ preset: "mamba", paths: [join(world.root, "custom")] });
-    expect(metier.names()).toEqual([]);
+    expect(metier.list().map(({ name, scope }) => `${scope}:${name}`)).toEqual(["custom:b"]);
     expect((await metier.discover()).map(({ name, scope }) => `${scope}:${name}`)).toEqual([
       "project:a",
       "user:b",
-      "custom:b",
     ]);
   });
 

@@ -5,20 +5,22 @@
 import { toKebabCase } from "../../foundation/spelling.ts";
 import { coerceList } from "../coerce-list.ts";
 import { isMap } from "../json-kinds.ts";
+import { findGiven } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule, RuleSubject } from "../rule.ts";
 
 export const accessRule: Rule = {
   codes: ["access.unclear"],
+  fields: ["access"],
   check(subject, report) {
-    const given = subject.fields.known.get("access");
+    const given = findGiven(subject.fields.known, "access");
     if (given === undefined || given.value === null) return;
     if (!isMap(given.value)) {
       refuse(subject, given.key, `\`${given.key}\` is ${showValue(given.value)}, not a map.`, report);
       return;
     }
     for (const [key, value] of Object.entries(given.value)) {
-      const inner = { field: given.field, key: `${given.key}.${key}`, value };
+      const inner = { ...given, key: `${given.key}.${key}`, value };
       const types =
         toKebabCase(key) === "chat-types" ? coerceList(inner, { separator: "words" }, report) : undefined;
       if (types !== undefined) subject.draft.chatTypes = types.map((type) => type.toLowerCase());

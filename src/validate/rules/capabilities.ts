@@ -1,13 +1,14 @@
 /** Capability ids are namespaced. One that is not is left out; the skill is loaded without it. */
 import { isCapabilityId } from "../../skill/capability-id.ts";
+import { findGiven } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
 export const capabilitiesRule: Rule = {
   codes: ["capability.not-namespaced"],
+  fields: ["capabilities"],
   check({ draft, fields }, report) {
-    const key = fields.known.get("capabilities")?.key;
-    if (key === undefined) return;
+    const key = findGiven(fields.known, "capabilities")?.key ?? "capabilities";
     draft.capabilities = draft.capabilities.filter((id) => {
       if (isCapabilityId(id)) return true;
       report(

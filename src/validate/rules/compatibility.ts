@@ -1,12 +1,14 @@
 /** `compatibility`, when given, has 1 to 500 characters. */
 import { MAX_COMPATIBILITY_LENGTH } from "../../skill/manifest-fields.ts";
 import { countCharacters } from "../count-characters.ts";
+import { findGiven } from "../read-fields.ts";
 import type { Rule } from "../rule.ts";
 
 export const compatibilityRule: Rule = {
   codes: ["compatibility.empty", "compatibility.too-long"],
+  fields: ["compatibility"],
   check({ draft, fields }, report) {
-    const given = fields.known.get("compatibility");
+    const given = findGiven(fields.known, "compatibility");
     if (given === undefined) return;
     const { key, value } = given;
     if (value === null || draft.compatibility === "") {

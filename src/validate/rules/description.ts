@@ -1,6 +1,7 @@
 /** There is a description, and it is of a size every client takes. */
 import { MAX_DESCRIPTION_LENGTH } from "../../skill/manifest-fields.ts";
 import { countCharacters } from "../count-characters.ts";
+import { findGiven } from "../read-fields.ts";
 import type { Rule } from "../rule.ts";
 
 const TAG = /<\/?[a-z][^<>]{0,200}>/i;
@@ -8,7 +9,7 @@ const TAG = /<\/?[a-z][^<>]{0,200}>/i;
 export const descriptionRule: Rule = {
   codes: ["description.missing", "description.too-long", "description.markup"],
   check({ draft, fields }, report) {
-    const given = fields.known.get("description");
+    const given = findGiven(fields.known, "description");
     const key = given?.key ?? "description";
     if (draft.description === "") {
       report("description.missing", given ? "`description` is empty." : "There is no `description`.", {
@@ -29,7 +30,7 @@ export const descriptionRule: Rule = {
         },
       );
     }
-    if (TAG.test(draft.description)) {
+    if (draft.description.includes("<") && TAG.test(draft.description)) {
       report("description.markup", "`description` has a tag like `<…>`; claude.ai does not accept it.", {
         key,
       });

@@ -1,4 +1,5 @@
 /** Names of environment variables are written as environments have them. */
+import { findGiven } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
@@ -6,10 +7,11 @@ const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
 export const environmentRule: Rule = {
   codes: ["env.name"],
+  fields: ["env", "requires"],
   check({ draft, fields }, report) {
-    const env = fields.known.get("env");
+    const env = findGiven(fields.known, "env");
     if (env !== undefined) draft.env = keepNames(draft.env, env.key, report);
-    const requires = fields.known.get("requires");
+    const requires = findGiven(fields.known, "requires");
     if (requires === undefined || draft.requires.env.length === 0) return;
     draft.requires = { ...draft.requires, env: keepNames(draft.requires.env, `${requires.key}.env`, report) };
   },

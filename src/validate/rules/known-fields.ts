@@ -9,15 +9,22 @@ import type { Rule } from "../rule.ts";
 export const knownFieldsRule: Rule = {
   codes: ["field.unknown", "field.case", "field.misplaced", "field.not-in-spec", "field.both-spellings"],
   check({ fields }, report) {
-    for (const key of fields.unknown) {
+    const { known, unknown } = fields;
+    for (let index = 0; index < unknown.length; index++) {
+      const key = unknown[index] ?? "";
       report("field.unknown", `The field ${showValue(key)} is not known.`, { key, hint: hintFor(key) });
     }
-    for (const given of fields.known.values()) checkPlace(given, report);
+    for (let index = 0; index < known.length; index++) {
+      const given = known[index];
+      if (given !== undefined) checkPlace(given, report);
+    }
   },
 };
 
+const SPEC_NAMES: ReadonlySet<string> = new Set(MANIFEST_FIELDS.filter(isSpecField).map(({ name }) => name));
+
 function checkPlace({ field, key }: GivenField, report: Report): void {
-  if (isSpecField(field) && key === field.name) return;
+  if (SPEC_NAMES.has(key)) return;
   if (field.belongsTo !== undefined) {
     report("field.misplaced", `\`${key}\` is not a field of the specification.`, {
       key,

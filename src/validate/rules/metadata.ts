@@ -3,20 +3,22 @@ import type { Json } from "../../skill/manifest.ts";
 import type { ParsedSkill } from "../../skill/skill.ts";
 import { splitLine } from "../coerce-list.ts";
 import type { JsonMap } from "../json-kinds.ts";
+import { findGiven } from "../read-fields.ts";
 import { type Report, showNames } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
 export const metadataRule: Rule = {
   codes: ["metadata.scalar", "metadata.nested"],
+  fields: ["metadata"],
   check({ draft, fields, parsed }, report) {
-    const given = fields.known.get("metadata");
+    const given = findGiven(fields.known, "metadata");
     if (given === undefined) return;
     draft.metadata = coerceScalars(draft.metadata, given.key, report, parsed);
     const { version, tags, author, authors } = draft.metadata;
     if (typeof version === "string" && version !== "") draft.version = version;
     const tagList = listOf(tags, "words");
     if (tagList.length > 0) draft.tags = tagList;
-    const authorList = [...listOf(author, "none"), ...listOf(authors, "none")];
+    const authorList = listOf(author, "none").concat(listOf(authors, "none"));
     if (authorList.length > 0) draft.authors = authorList;
   },
 };
@@ -25,7 +27,8 @@ export const metadataRule: Rule = {
 function coerceScalars(metadata: JsonMap, key: string, report: Report, parsed: ParsedSkill): JsonMap {
   const scalars: string[] = [];
   const nested: string[] = [];
-  for (const [name, value] of Object.entries(metadata)) {
+  for (const name in metadata) {
+    const value = metadata[name];
     if (typeof value === "number" || typeof value === "boolean") scalars.push(name);
     else if (typeof value === "object" && value !== null) nested.push(name);
   }

@@ -1,4 +1,5 @@
 /** The name is that of the directory. A skill whose name differs is loaded under its own name. */
+import { findGiven } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
@@ -6,7 +7,7 @@ export const nameDirectoryRule: Rule = {
   codes: ["name.not-directory"],
   check({ parsed: { candidate }, draft, fields }, report) {
     if (candidate.form !== "directory" || draft.name === candidate.defaultName) return;
-    const given = fields.known.get("name");
+    const given = findGiven(fields.known, "name");
     const directory = candidate.defaultName.normalize("NFKC");
     const written = typeof given?.value === "string" ? given.value.trim().normalize("NFKC") : draft.name;
     if (written === "" || given === undefined || given.value === null) return;

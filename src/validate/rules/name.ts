@@ -2,9 +2,11 @@
 import {
   isPlainSkillName,
   isSkillName,
+  MAX_NAME_LENGTH,
   normaliseSkillName,
   skillNameFaults,
 } from "../../skill/skill-name.ts";
+import { findGiven } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule, RuleSubject } from "../rule.ts";
 
@@ -13,38 +15,43 @@ const RESERVED_WORDS = /anthropic|claude/;
 export const nameRule: Rule = {
   codes: ["name.missing", "name.grammar", "name.not-plain", "name.reserved"],
   check(subject, report) {
-    const { draft, fields } = subject;
-    const key = fields.known.get("name")?.key ?? "name";
-    if (draft.name === "") takeDirectoryName(subject, key, report);
-    else if (!isSkillName(draft.name)) normaliseName(subject, key, report);
-    else draft.name = draft.name.normalize("NFKC");
-    if (!isPlainSkillName(draft.name)) {
-      report(
-        "name.not-plain",
-        `\`name\` is ${showValue(draft.name)}; some clients accept only a–z, 0–9 and hyphens.`,
-        {
-          key,
-        },
-      );
-    }
+    const { draft } = subject;
+    const isUsual = draft.name.length <= MAX_NAME_LENGTH && isPlainSkillName(draft.name);
+    if (!isUsual) settleName(subject, report);
     if (RESERVED_WORDS.test(draft.name)) {
       report(
         "name.reserved",
         `\`name\` is ${showValue(draft.name)}; claude.ai reserves \`anthropic\` and \`claude\`.`,
-        {
-          key,
-        },
+        { key: keyOf(subject) },
       );
     }
   },
 };
+
+function settleName(subject: RuleSubject, report: Report): void {
+  const { draft } = subject;
+  const key = keyOf(subject);
+  if (draft.name === "") takeDirectoryName(subject, key, report);
+  else if (!isSkillName(draft.name)) normaliseName(subject, key, report);
+  else draft.name = draft.name.normalize("NFKC");
+  if (isPlainSkillName(draft.name)) return;
+  report(
+    "name.not-plain",
+    `\`name\` is ${showValue(draft.name)}; some clients accept only a–z, 0–9 and hyphens.`,
+    { key },
+  );
+}
+
+function keyOf({ fields }: RuleSubject): string {
+  return findGiven(fields.known, "name")?.key ?? "name";
+}
 
 function takeDirectoryName({ draft, parsed, fields }: RuleSubject, key: string, report: Report): void {
   const { defaultName, form } = parsed.candidate;
   draft.name = nameOfPlace(defaultName);
   if (draft.name !== defaultName) draft.displayName ??= defaultName;
   const place = form === "directory" ? "directory" : "file";
-  const missing = fields.known.has("name") ? "`name` is empty" : "There is no `name`";
+  const missing = findGiven(fields.known, "name") ? "`name` is empty" : "There is no `name`";
   report("name.missing", `${missing}; the skill is named ${showValue(draft.name)} after its ${place}.`, {
     key,
     hint: `Add \`name: ${draft.name}\`.`,

@@ -5,6 +5,7 @@
 import type { Json, SkillRequirements } from "../../skill/manifest.ts";
 import { splitLine } from "../coerce-list.ts";
 import { isMap, type JsonMap } from "../json-kinds.ts";
+import { findGiven } from "../read-fields.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMESPACES = ["openclaw", "clawdbot", "moltbot"];
@@ -18,10 +19,13 @@ const PLATFORMS: ReadonlyMap<string, string> = new Map([
 
 export const requirementsRule: Rule = {
   codes: [],
+  fields: ["requires", "metadata"],
   check({ draft, fields }) {
     const { metadata } = draft;
+    const hasNamespace = NAMESPACES.some((name) => isMap(metadata[name]));
+    const isGiven = metadata.requires !== undefined || findGiven(fields.known, "requires") !== undefined;
+    if (!hasNamespace && !isGiven) return;
     const namespaces = NAMESPACES.map((name) => metadata[name]).filter(isMap);
-    if (!fields.known.has("requires") && metadata.requires === undefined && namespaces.length === 0) return;
     const found = [draft.requires, readRequires(metadata.requires), ...namespaces.map(readNamespace)];
     draft.requires = {
       bins: join(found.map((each) => each.bins)),

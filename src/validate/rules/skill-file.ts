@@ -1,10 +1,13 @@
 /** The published specification knows one form, a folder with `SKILL.md`. */
-import { basename } from "node:path";
+import { basename, sep } from "node:path";
 import type { Rule } from "../rule.ts";
+
+const USUAL_END = `${sep}SKILL.md`;
 
 export const skillFileRule: Rule = {
   codes: ["skill-file.name", "skill-file.flat"],
   check({ parsed: { candidate } }, report) {
+    if (candidate.form === "directory" && candidate.file.endsWith(USUAL_END)) return;
     // A skill given as an object has no file.
     if (candidate.file === "") return;
     const name = basename(candidate.file);

@@ -1,20 +1,22 @@
 /** Tool patterns can be read; `allowed-tools` is one line with spaces, as the specification has it. */
 import { parseToolPattern } from "../../skill/tool-pattern.ts";
+import { findGiven } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule, RuleSubject } from "../rule.ts";
 
 const TOOL_FIELDS = [
-  ["allowed-tools", "allowedTools"],
-  ["disallowed-tools", "disallowedTools"],
-  ["required-tools", "requiredTools"],
+  { name: "allowed-tools", property: "allowedTools" },
+  { name: "disallowed-tools", property: "disallowedTools" },
+  { name: "required-tools", property: "requiredTools" },
 ] as const;
 
 export const toolsRule: Rule = {
   codes: ["tools.list", "tools.commas", "tools.malformed"],
+  fields: TOOL_FIELDS.map(({ name }) => name),
   check(subject, report) {
     const { draft, fields } = subject;
-    for (const [name, property] of TOOL_FIELDS) {
-      const key = fields.known.get(name)?.key;
+    for (const { name, property } of TOOL_FIELDS) {
+      const key = findGiven(fields.known, name)?.key;
       if (key === undefined) continue;
       for (const pattern of draft[property] ?? []) {
         if (parseToolPattern(pattern) !== undefined) continue;
@@ -29,13 +31,16 @@ export const toolsRule: Rule = {
 };
 
 function checkForm({ draft, fields }: RuleSubject, report: Report): void {
-  const given = fields.known.get("allowed-tools");
+  const given = findGiven(fields.known, "allowed-tools");
   if (given === undefined || draft.allowedTools === undefined) return;
   const { key, value } = given;
-  const hint = `Write \`${key}: ${draft.allowedTools.join(" ")}\`.`;
-  if (Array.isArray(value)) {
+  const isLine = typeof value === "string";
+  if (isLine ? !value.includes(",") : !Array.isArray(value)) return;
+  const line = draft.allowedTools.join(" ");
+  const hint = `Write \`${key}: ${line}\`.`;
+  if (!isLine) {
     report("tools.list", `\`${key}\` is a list; the specification has one line.`, { key, hint });
-  } else if (typeof value === "string" && countCommas(value) > countCommas(draft.allowedTools.join(" "))) {
+  } else if (countCommas(value) > countCommas(line)) {
     report("tools.commas", `\`${key}\` has commas; the specification has spaces between tools.`, {
       key,
       hint,

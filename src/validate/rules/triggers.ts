@@ -1,12 +1,14 @@
 /** Trigger patterns are regular expressions. */
+import { findGiven } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
 export const triggersRule: Rule = {
   codes: ["trigger.pattern"],
+  fields: ["triggers"],
   check({ draft, fields }, report) {
-    const key = fields.known.get("triggers")?.key;
-    if (key === undefined || draft.triggers === undefined) return;
+    const key = findGiven(fields.known, "triggers")?.key ?? "triggers";
+    if (draft.triggers === undefined) return;
     const patterns = draft.triggers.patterns.filter((pattern) => {
       const fault = regularExpressionFault(pattern);
       if (fault === undefined) return true;

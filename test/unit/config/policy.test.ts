@@ -124,7 +124,14 @@ describe("the policy", () => {
       user: stringify({ skills: { "trusted-paths": [join(allowed, "link")] } }),
       policy: stringify({ skills: { "trusted-paths": [join(allowed, "team")] } }),
     });
-    expect((await outside.load()).config.skills.trustedPaths).toEqual([]);
+    const loaded = await outside.load();
+    expect(loaded.config.skills.trustedPaths).toEqual([]);
+    expect(onlyDiagnostic(loaded)).toMatchObject({
+      code: "config.policy-drops-path",
+      severity: "warning",
+      path: join(allowed, "link"),
+      message: expect.stringContaining(`the policy ${outside.policyFile}:2 has \`skills.trusted-paths = `),
+    });
   });
 
   test("that cannot be read stops everything: it could not be obeyed", async () => {

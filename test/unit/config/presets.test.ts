@@ -61,6 +61,12 @@ describe("layouts", () => {
       installedDirs: ["/p"],
       order: ["bundled", "integration", "installed", "custom", "project", "user"],
     });
+    expect(resolveLayout({ ...config.skills, autoDiscover: false }, world.places)).toEqual({
+      projectDirs: [],
+      userDirs: [],
+      installedDirs: [],
+      order: config.skills.order,
+    });
   });
 
   test.each([

@@ -155,6 +155,31 @@ describe("hostile text", () => {
     expect(await faults(text)).toEqual(["warning text.invisible 3"]);
   });
 
+  test.each([
+    ["a right-to-left override", '"a\\u202eb"', "U+202E"],
+    ["hidden tags", '"a \\U000e0069"', "U+E0069"],
+    ["a terminal's escape", '"\\e[31m"', "U+001B"],
+    ["what is deep inside", '{x: ["a", {y: "\\x00"}]}', "U+0000"],
+    ["a nested key", '{"x\\u200by": z}', "U+200B"],
+  ])("%s in an escape is kept and reported once, with its line", async (_, value, character) => {
+    const text = `---\nname: a\ndescription: ${value}\nlicense: "\\u200b"\n---\n`;
+    expect(await faults(text)).toEqual(["warning text.invisible 3"]);
+    const [diagnostic] = (await parse(text)).diagnostics;
+    expect(diagnostic?.message).toContain(`\`description\` has an escape for ${character}`);
+  });
+
+  test("other escapes are not reported, nor is what only looks like one", async () => {
+    const joined = '"\\U0001F468\\u200D\\U0001F469"';
+    const text = `---\nname: "a\\tb\\n\\u00e9"\ndescription: ${joined}\nlicense: 'a\\u202eb'\n---\n`;
+    expect(await faults(text)).toEqual([]);
+  });
+
+  test("characters that are seen to be invisible are reported once, escapes or not", async () => {
+    expect(await faults('---\nname: a\u200b\ndescription: "\\u200b"\n---\n')).toEqual([
+      "warning text.invisible 2",
+    ]);
+  });
+
   test("frontmatter larger than a skill can need is not read", async () => {
     const text = `---\nname: a\ndescription: ${"x".repeat(70_000)}\n---\nBody`;
     expect(await parse(text)).toMatchObject({ body: "Body" });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Json } from "../../../src/skill/manifest.ts";
 import { MANIFEST_FIELDS } from "../../../src/skill/manifest-fields.ts";
 import { verifies } from "../../support/verifies.ts";
 import { check, fields, findings, manifestOf } from "./parsed-skill.ts";
@@ -171,6 +172,24 @@ verifies(33, "`execution-mode` is another name for `context`", () => {
 
 test("two spellings with the same value are one field", () => {
   expect(findings(check(fields({ allowed_tools: "Read", "allowed-tools": "Read" })))).toEqual([]);
+});
+
+test.each([
+  ["tools as a line and as a list", { "allowed-tools": "Read, Write", allowed_tools: ["Read", "Write"] }],
+  ["a number and its text", { "max-iterations": 5, maxIterations: "5" }],
+  ["a boolean and its word", { "user-invocable": false, user_invocable: "no" }],
+  ["a choice in capitals", { context: "fork", "execution-mode": "Fork" }],
+  ["text with blanks around it", { "display-name": "Demo", display_name: " Demo " }],
+])("two spellings that mean the same are one field: %s", (_, more) => {
+  expect(findings(check(fields(more)))).toEqual([]);
+});
+
+test("two spellings that cannot be read are compared as they are written", () => {
+  const both = (first: Json, second: Json) =>
+    findings(check(fields({ max_iterations: first, maxIterations: second })));
+  expect(both("x", "y")).toEqual(["error field.wrong-type", "error field.both-spellings"]);
+  expect(both("x", "x")).toEqual(["error field.wrong-type"]);
+  expect(both("x", 5)).toContain("error field.both-spellings");
 });
 
 test("two spellings with different values are an error, and the field's own name wins", () => {

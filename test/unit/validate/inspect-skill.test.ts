@@ -61,9 +61,18 @@ test("links with parentheses and titles are read to their end", () => {
   ]);
 });
 
-test("links beyond the limit are counted, not checked", () => {
-  const found = checkLinks(skillOnDisk("[a](references/guide.md)\n".repeat(501)), "standard");
-  expect(found).toMatchObject([{ code: "reference.limit", severity: "info" }]);
+test("a link that does not end takes nothing from the one after it", () => {
+  expect(findLinks("[a](x(y [b](<c [d](z.md) [![e](f.png)](g.md)")).toEqual(
+    ["x(y", "z.md", "f.png", "g.md"].map((path) => ({ path, line: 1 })),
+  );
+});
+
+test("links beyond the limit are not checked", () => {
+  const body = "[a](references/guide.md)\n".repeat(500);
+  expect(checkLinks(skillOnDisk(body), "standard")).toEqual([]);
+  expect(checkLinks(skillOnDisk(`${body}[a](references/guide.md)`), "standard")).toMatchObject([
+    { code: "reference.limit", severity: "info", message: expect.stringContaining("more than 500 links") },
+  ]);
 });
 
 verifies(11, "one note names the fields that other clients do not know, and who knows them", () => {
