@@ -126,7 +126,8 @@ function readFence(text: string, at: number, marks: string): Fence | undefined {
   if (!text.startsWith(marks, at)) return undefined;
   const end = findLineEnd(text, at);
   const after = text.slice(at + marks.length, end);
-  if (after === "" || isBlankLine(after)) return { bodyStart: Math.min(end + 1, text.length), isGlued: false };
+  if (after === "" || isBlankLine(after))
+    return { bodyStart: Math.min(end + 1, text.length), isGlued: false };
   if (marks !== "---" || after.startsWith("-")) return undefined;
   return { bodyStart: end - after.trimStart().length, isGlued: true };
 }

@@ -57,7 +57,12 @@ export function splitLine(line: string, separator: Separator): readonly string[]
       : separator === "commas" || line.includes(",")
         ? line.split(",")
         : line.split(/\s+/);
-  return parts.map((part) => part.trim()).filter((part) => part !== "");
+  const items: string[] = [];
+  for (const part of parts) {
+    const item = part.trim();
+    if (item !== "") items.push(item);
+  }
+  return items;
 }
 
 function coerceItems(given: GivenField, items: readonly Json[], report: Report): readonly string[] {

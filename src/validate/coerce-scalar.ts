@@ -13,8 +13,7 @@ export function coerceProse(given: GivenField, report: Report, written: Written)
   const { key, value } = given;
   if (typeof value !== "object" || value === null) return coerceText(given, report, written);
   // The brackets of `argument-hint: [file]` are part of what its author wants to show.
-  const text =
-    given.name === "argument-hint" ? flowText(value) : flowText(value).replace(/^\[|\]$/g, "");
+  const text = given.name === "argument-hint" ? flowText(value) : flowText(value).replace(/^\[|\]$/g, "");
   const message = `\`${key}\` is a ${kindOf(value)}; it is read as the text ${showValue(text)}.`;
   report("field.structure-for-text", message, { key, hint: `Write ${showEntry(key, text)}.` });
   return text;

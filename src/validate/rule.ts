@@ -2,6 +2,7 @@
 import type { DiagnosticCode } from "../foundation/diagnostic-codes.ts";
 import type { BodyFacts, ParsedSkill } from "../skill/skill.ts";
 import type { ManifestDraft } from "./build-manifest.ts";
+import type { Profile } from "./profiles.ts";
 import type { GivenFields } from "./read-fields.ts";
 import type { Report } from "./report.ts";
 
@@ -10,6 +11,7 @@ export interface RuleSubject {
   readonly fields: GivenFields;
   readonly draft: ManifestDraft;
   readonly body: BodyFacts;
+  readonly profile: Profile;
 }
 
 export interface Rule {

@@ -1,5 +1,5 @@
 /** What "valid" means: the rules in the order in which they are applied. Each stands in its own file. */
-import { findGiven } from "./read-fields.ts";
+import { MANIFEST_FIELDS } from "../skill/manifest-fields.ts";
 import type { Report } from "./report.ts";
 import type { Rule, RuleSubject } from "./rule.ts";
 import { accessRule } from "./rules/access.ts";
@@ -38,18 +38,29 @@ export const FIELD_RULES: readonly Rule[] = [
   toolsetsRule,
 ];
 
-/** Most skills have few fields, so most rules need not be asked. */
-export function applyRules(rules: readonly Rule[], subject: RuleSubject, report: Report): void {
-  for (let index = 0; index < rules.length; index++) {
-    const rule = rules[index];
-    if (rule !== undefined && isConcerned(rule, subject)) rule.check(subject, report);
-  }
+/** Rules of `FIELD_RULES` as bits: bit 3 is the rule at index 3. */
+type RuleBits = number;
+
+const ALWAYS: RuleBits = rulesWhere((rule) => rule.fields === undefined);
+
+const ABOUT: ReadonlyMap<string, RuleBits> = new Map(
+  MANIFEST_FIELDS.map(({ name }) => [name, rulesWhere((rule) => rule.fields?.includes(name) ?? false)]),
+);
+
+function rulesWhere(isMeant: (rule: Rule) => boolean): RuleBits {
+  return FIELD_RULES.reduce((bits, rule, index) => (isMeant(rule) ? bits | (1 << index) : bits), 0);
 }
 
-function isConcerned({ fields }: Rule, { fields: { known } }: RuleSubject): boolean {
-  if (fields === undefined) return true;
-  for (let index = 0; index < fields.length; index++) {
-    if (findGiven(known, fields[index] ?? "") !== undefined) return true;
+export function applyFileRules(subject: RuleSubject, report: Report): void {
+  for (let index = 0; index < FILE_RULES.length; index++) FILE_RULES[index]?.check(subject, report);
+}
+
+/** Asks the rules that are about a field the skill has; those are few, and a tree may have thousands of skills. */
+export function applyFieldRules(subject: RuleSubject, report: Report): void {
+  const { known } = subject.fields;
+  let due = ALWAYS;
+  for (let index = 0; index < known.length; index++) due |= ABOUT.get(known[index]?.name ?? "") ?? 0;
+  for (let index = 0; due !== 0; index++, due >>>= 1) {
+    if ((due & 1) === 1) FIELD_RULES[index]?.check(subject, report);
   }
-  return false;
 }

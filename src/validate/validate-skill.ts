@@ -7,7 +7,7 @@ import { describeBody } from "./describe-body.ts";
 import { type Profile, severityIn } from "./profiles.ts";
 import { readFields } from "./read-fields.ts";
 import { createReport, type Report } from "./report.ts";
-import { applyRules, FIELD_RULES, FILE_RULES } from "./rules.ts";
+import { applyFieldRules, applyFileRules } from "./rules.ts";
 
 export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSkill {
   const diagnostics = regrade(parsed.diagnostics, profile);
@@ -16,9 +16,9 @@ export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSki
   const frontmatter = parsed.frontmatter ?? (profile === "lenient" ? {} : undefined);
   const fields = readFields(parsed, report);
   const draft = buildManifest(fields, report, parsed);
-  const subject = { parsed, fields, draft, body };
-  applyRules(FILE_RULES, subject, report);
-  if (frontmatter !== undefined) applyRules(FIELD_RULES, subject, report);
+  const subject = { parsed, fields, draft, body, profile };
+  applyFileRules(subject, report);
+  if (frontmatter !== undefined) applyFieldRules(subject, report);
   if (profile === "lenient") describeFromBody(draft, parsed, report);
 
   const valid = !hasErrors(diagnostics);

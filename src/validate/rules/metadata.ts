@@ -18,7 +18,7 @@ export const metadataRule: Rule = {
     if (typeof version === "string" && version !== "") draft.version = version;
     const tagList = listOf(tags, "words");
     if (tagList.length > 0) draft.tags = tagList;
-    const authorList = listOf(author, "none").concat(listOf(authors, "none"));
+    const authorList = [...listOf(author, "none"), ...listOf(authors, "none")];
     if (authorList.length > 0) draft.authors = authorList;
   },
 };

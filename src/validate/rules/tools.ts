@@ -1,5 +1,6 @@
 /** Tool patterns can be read; `allowed-tools` is one line with spaces, as the specification has it. */
 import { parseToolPattern } from "../../skill/tool-pattern.ts";
+import { severityIn } from "../profiles.ts";
 import { findGiven } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule, RuleSubject } from "../rule.ts";
@@ -30,17 +31,16 @@ export const toolsRule: Rule = {
   },
 };
 
-function checkForm({ draft, fields }: RuleSubject, report: Report): void {
+function checkForm({ draft, fields, profile }: RuleSubject, report: Report): void {
+  if (severityIn(profile, "tools.list") === "off" && severityIn(profile, "tools.commas") === "off") return;
   const given = findGiven(fields.known, "allowed-tools");
   if (given === undefined || draft.allowedTools === undefined) return;
   const { key, value } = given;
-  const isLine = typeof value === "string";
-  if (isLine ? !value.includes(",") : !Array.isArray(value)) return;
   const line = draft.allowedTools.join(" ");
   const hint = `Write \`${key}: ${line}\`.`;
-  if (!isLine) {
+  if (Array.isArray(value)) {
     report("tools.list", `\`${key}\` is a list; the specification has one line.`, { key, hint });
-  } else if (countCommas(value) > countCommas(line)) {
+  } else if (typeof value === "string" && countCommas(value) > countCommas(line)) {
     report("tools.commas", `\`${key}\` has commas; the specification has spaces between tools.`, {
       key,
       hint,
