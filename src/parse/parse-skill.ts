@@ -34,10 +34,13 @@ export function parseSkill(candidate: SkillCandidate, text: string): ParsedSkill
   const simple = isYamlForm || yaml.length <= MAX_FRONTMATTER ? parseSimpleYaml(yaml) : undefined;
   if (simple !== undefined) return assemble(candidate, split, simple, NO_FAULTS);
   if (readFully !== undefined) return assembleReading(candidate, readFully(split));
-  return import("./read-frontmatter.ts").then(({ readFrontmatter }) => {
-    readFully = readFrontmatter;
-    return assembleReading(candidate, readFrontmatter(split));
-  });
+  return loadAndRead(candidate, split);
+}
+
+async function loadAndRead(candidate: SkillCandidate, split: SplitFile): Promise<ParsedSkill> {
+  const { readFrontmatter } = await import("./read-frontmatter.ts");
+  readFully = readFrontmatter;
+  return assembleReading(candidate, readFrontmatter(split));
 }
 
 function assembleReading(candidate: SkillCandidate, reading: FrontmatterReading): ParsedSkill {

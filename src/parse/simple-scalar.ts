@@ -6,6 +6,8 @@ import type { Json } from "../skill/manifest.ts";
 const SPACE = 0x20;
 const INTEGER = /^[-+]?[0-9]+$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+/** `false` is the longest of the words that are not text. */
+const LONGEST_WORD = 5;
 /** First characters with a meaning of their own. `-`, `?` and `:` have one only before a blank. */
 const INDICATORS = "#&*!|>'\"%@`,[]{}";
 
@@ -56,9 +58,6 @@ function mayStartPlain(text: string, at: number): boolean {
 export function resolvePlain(plain: string): Json | undefined {
   return plain.length <= LONGEST_WORD ? resolveWord(plain) : resolveNumber(plain);
 }
-
-/** What has a meaning of its own, by length: `false`. */
-const LONGEST_WORD = 5;
 
 function resolveWord(plain: string): Json | undefined {
   switch (plain) {

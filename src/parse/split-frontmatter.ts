@@ -58,7 +58,7 @@ export function splitFrontmatter(source: string): SplitFile {
   const text = normaliseText(source, faults);
   const opening = findOpening(text);
   if (opening === undefined) return cutWithoutFrontmatter(text, faults);
-  for (const fault of opening.faults) faults.push(fault);
+  if (opening.faults.length > 0) faults.push(...opening.faults);
   if (opening.closedBy === undefined) return cutAfterYaml(text, opening.yamlStart, faults);
 
   const closing = findClosing(text, opening, opening.closedBy);

@@ -16,7 +16,10 @@ export interface GivenField {
 }
 
 export interface GivenFields {
-  /** Each field once. */
+  /**
+   * Each field once. Code that runs for every skill goes through them by index: until it is compiled, `for … of`
+   * makes an object at every step, and over thousands of skills that is seen.
+   */
   readonly known: readonly GivenField[];
   readonly unknown: readonly string[];
 }
@@ -45,6 +48,11 @@ export function findGiven(known: readonly GivenField[], name: string): GivenFiel
     if (given?.name === name) return given;
   }
   return undefined;
+}
+
+/** The key a field is written with; its own name where it is not given. */
+export function keyOf(known: readonly GivenField[], name: string): string {
+  return findGiven(known, name)?.key ?? name;
 }
 
 /** Of two spellings the field's own name wins, then the first that has a value. */

@@ -1,6 +1,6 @@
 /** Capability ids are namespaced. One that is not is left out; the skill is loaded without it. */
 import { isCapabilityId } from "../../skill/capability-id.ts";
-import { findGiven } from "../read-fields.ts";
+import { keyOf } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
@@ -8,7 +8,7 @@ export const capabilitiesRule: Rule = {
   codes: ["capability.not-namespaced"],
   fields: ["capabilities"],
   check({ draft, fields }, report) {
-    const key = findGiven(fields.known, "capabilities")?.key ?? "capabilities";
+    const key = keyOf(fields.known, "capabilities");
     draft.capabilities = draft.capabilities.filter((id) => {
       if (isCapabilityId(id)) return true;
       report(

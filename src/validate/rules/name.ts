@@ -6,7 +6,7 @@ import {
   normaliseSkillName,
   skillNameFaults,
 } from "../../skill/skill-name.ts";
-import { findGiven } from "../read-fields.ts";
+import { findGiven, keyOf } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule, RuleSubject } from "../rule.ts";
 
@@ -15,22 +15,22 @@ const RESERVED_WORDS = /anthropic|claude/;
 export const nameRule: Rule = {
   codes: ["name.missing", "name.grammar", "name.not-plain", "name.reserved"],
   check(subject, report) {
-    const { draft } = subject;
+    const { draft, fields } = subject;
     const isUsual = draft.name.length <= MAX_NAME_LENGTH && isPlainSkillName(draft.name);
     if (!isUsual) settleName(subject, report);
     if (RESERVED_WORDS.test(draft.name)) {
       report(
         "name.reserved",
         `\`name\` is ${showValue(draft.name)}; claude.ai reserves \`anthropic\` and \`claude\`.`,
-        { key: keyOf(subject) },
+        { key: keyOf(fields.known, "name") },
       );
     }
   },
 };
 
 function settleName(subject: RuleSubject, report: Report): void {
-  const { draft } = subject;
-  const key = keyOf(subject);
+  const { draft, fields } = subject;
+  const key = keyOf(fields.known, "name");
   if (draft.name === "") takeDirectoryName(subject, key, report);
   else if (!isSkillName(draft.name)) normaliseName(subject, key, report);
   else draft.name = draft.name.normalize("NFKC");
@@ -40,10 +40,6 @@ function settleName(subject: RuleSubject, report: Report): void {
     `\`name\` is ${showValue(draft.name)}; some clients accept only a–z, 0–9 and hyphens.`,
     { key },
   );
-}
-
-function keyOf({ fields }: RuleSubject): string {
-  return findGiven(fields.known, "name")?.key ?? "name";
 }
 
 function takeDirectoryName({ draft, parsed, fields }: RuleSubject, key: string, report: Report): void {

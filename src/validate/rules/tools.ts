@@ -1,35 +1,38 @@
 /** Tool patterns can be read; `allowed-tools` is one line with spaces, as the specification has it. */
 import { parseToolPattern } from "../../skill/tool-pattern.ts";
 import { severityIn } from "../profiles.ts";
-import { findGiven } from "../read-fields.ts";
+import { findGiven, keyOf } from "../read-fields.ts";
 import { type Report, showValue } from "../report.ts";
 import type { Rule, RuleSubject } from "../rule.ts";
 
-const TOOL_FIELDS = [
-  { name: "allowed-tools", property: "allowedTools" },
-  { name: "disallowed-tools", property: "disallowedTools" },
-  { name: "required-tools", property: "requiredTools" },
-] as const;
-
 export const toolsRule: Rule = {
   codes: ["tools.list", "tools.commas", "tools.malformed"],
-  fields: TOOL_FIELDS.map(({ name }) => name),
+  fields: ["allowed-tools", "disallowed-tools", "required-tools"],
   check(subject, report) {
-    const { draft, fields } = subject;
-    for (const { name, property } of TOOL_FIELDS) {
-      const key = findGiven(fields.known, name)?.key;
-      if (key === undefined) continue;
-      for (const pattern of draft[property] ?? []) {
-        if (parseToolPattern(pattern) !== undefined) continue;
-        report("tools.malformed", `\`${key}\` has ${showValue(pattern)}, which matches no tool.`, {
-          key,
-          hint: "Write a tool's name, or a name with a scope in parentheses such as `Bash(git:*)`.",
-        });
-      }
-    }
+    const { allowedTools, disallowedTools, requiredTools } = subject.draft;
+    if (allowedTools !== undefined) checkPatterns(subject, "allowed-tools", allowedTools, report);
+    checkPatterns(subject, "disallowed-tools", disallowedTools, report);
+    checkPatterns(subject, "required-tools", requiredTools, report);
     checkForm(subject, report);
   },
 };
+
+function checkPatterns(
+  { fields }: RuleSubject,
+  name: string,
+  patterns: readonly string[],
+  report: Report,
+): void {
+  for (let index = 0; index < patterns.length; index++) {
+    const pattern = patterns[index] ?? "";
+    if (parseToolPattern(pattern) !== undefined) continue;
+    const key = keyOf(fields.known, name);
+    report("tools.malformed", `\`${key}\` has ${showValue(pattern)}, which matches no tool.`, {
+      key,
+      hint: "Write a tool's name, or a name with a scope in parentheses such as `Bash(git:*)`.",
+    });
+  }
+}
 
 function checkForm({ draft, fields, profile }: RuleSubject, report: Report): void {
   if (severityIn(profile, "tools.list") === "off" && severityIn(profile, "tools.commas") === "off") return;

@@ -1,5 +1,5 @@
 /** Toolsets name a module inside the skill's folder and what it exports. */
-import { findGiven } from "../read-fields.ts";
+import { keyOf } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
@@ -9,7 +9,7 @@ export const toolsetsRule: Rule = {
   codes: ["toolset.malformed"],
   fields: ["toolsets"],
   check({ draft, fields }, report) {
-    const key = findGiven(fields.known, "toolsets")?.key ?? "toolsets";
+    const key = keyOf(fields.known, "toolsets");
     draft.toolsets = draft.toolsets.filter((toolset) => {
       if (TOOLSET.test(toolset) && isInsideFolder(toolset)) return true;
       report("toolset.malformed", `\`${key}\` has ${showValue(toolset)}; it is left out.`, {

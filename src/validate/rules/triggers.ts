@@ -1,5 +1,5 @@
 /** Trigger patterns are regular expressions. */
-import { findGiven } from "../read-fields.ts";
+import { keyOf } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
 
@@ -7,7 +7,7 @@ export const triggersRule: Rule = {
   codes: ["trigger.pattern"],
   fields: ["triggers"],
   check({ draft, fields }, report) {
-    const key = findGiven(fields.known, "triggers")?.key ?? "triggers";
+    const key = keyOf(fields.known, "triggers");
     if (draft.triggers === undefined) return;
     const patterns = draft.triggers.patterns.filter((pattern) => {
       const fault = regularExpressionFault(pattern);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/foundation/diagnostic.ts";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../../src/foundation/diagnostic-codes.ts";
+import { findManifestField } from "../../../src/skill/manifest-fields.ts";
 import { inspectSkill } from "../../../src/validate/inspect-skill.ts";
 import { SEVERITIES } from "../../../src/validate/profiles.ts";
 import { FIELD_RULES, FILE_RULES } from "../../../src/validate/rules.ts";
@@ -104,6 +105,13 @@ test("every code that a rule can report has a severity in every profile", () => 
     expect(SEVERITIES[code], code).toHaveLength(3);
     expect(DIAGNOSTIC_CODES[code], code).toMatch(/\.$/);
   }
+});
+
+test("rules about fields name fields that exist, and there is a bit for each rule", () => {
+  for (const name of FIELD_RULES.flatMap((rule) => rule.fields ?? [])) {
+    expect(findManifestField(name)?.name).toBe(name);
+  }
+  expect(FIELD_RULES.length).toBeLessThan(32);
 });
 
 test("every code about a skill file has a severity in every profile", () => {
