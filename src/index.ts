@@ -3,6 +3,23 @@ export { Catalog, type SearchedPlace, type SkillFilter } from "./catalog/catalog
 export type { GivenSkill } from "./catalog/given-skills.ts";
 export type { ValidationReport, ValidationResult } from "./catalog/validate-paths.ts";
 export type { Config, LoadedConfig, Origin, PresetName } from "./config/config.ts";
+export { createConversation } from "./disclose/conversation.ts";
+export { estimateTokens, loadTokenCounter, type TokenCounter } from "./disclose/count-tokens.ts";
+export type { ResourceKind, ResourceListing, SkillResource } from "./disclose/list-resources.ts";
+export type { Activation, ListingFormatName, ListingOptions, LocationStyle } from "./disclose/listing.ts";
+export { mountSkills } from "./disclose/mount-skills.ts";
+export { outline, section } from "./disclose/outline.ts";
+export type { ListingPlan, ListingReport, PlanOptions } from "./disclose/plan-listing.ts";
+export { findProtected } from "./disclose/protect.ts";
+export type { Instructions } from "./disclose/read-instructions.ts";
+export type { ResourceContent } from "./disclose/read-resource.ts";
+export { wrapInstructions } from "./disclose/wrap-instructions.ts";
+export {
+  AgentSkillsSection,
+  type AgentSkillsSectionOptions,
+  type SectionVisibility,
+} from "./facades/agent-skills-section.ts";
+export { SkillContextProvider } from "./facades/skill-context-provider.ts";
 export { SkillManager, type SkillManagerConfig } from "./facades/skill-manager.ts";
 export { SkillRegistry } from "./facades/skill-registry.ts";
 export type { Diagnostic, Severity } from "./foundation/diagnostic.ts";
@@ -17,14 +34,17 @@ export {
   SkillError,
   SkillInvocationError,
   SkillLoadError,
+  SkillMountError,
   SkillNotFoundError,
   SkillParseError,
+  SkillResourceError,
   SkillValidationError,
   UsageError,
 } from "./foundation/errors.ts";
 export { EXIT, type ExitCode } from "./foundation/exit-codes.ts";
 export { VERSION } from "./foundation/version.ts";
 export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
+export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";
 export type { MetierOptions } from "./runtime/metier-options.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";

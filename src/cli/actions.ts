@@ -8,6 +8,8 @@ import { runDisable as disable, runEnable as enable } from "./actions/enable.ts"
 import { run as list, runInstalled as listInstalled } from "./actions/list.ts";
 import { run as manage } from "./actions/manage.ts";
 import { run as newSkill } from "./actions/new.ts";
+import { run as prompt } from "./actions/prompt.ts";
+import { run as read } from "./actions/read.ts";
 import { run as show } from "./actions/show.ts";
 import { run as tour } from "./actions/tour.ts";
 import { runTrust as trust, runUntrust as untrust } from "./actions/trust.ts";
@@ -22,6 +24,8 @@ export const ACTIONS = {
   listInstalled,
   manage,
   newSkill,
+  prompt,
+  read,
   show,
   tour,
   trust,

@@ -6,6 +6,8 @@ import { doctor } from "./commands/doctor.ts";
 import { disable, enable } from "./commands/enable.ts";
 import { list } from "./commands/list.ts";
 import { newSkill } from "./commands/new.ts";
+import { prompt } from "./commands/prompt.ts";
+import { read } from "./commands/read.ts";
 import { show } from "./commands/show.ts";
 import { manageActions, manageList, tour } from "./commands/tour.ts";
 import { trust, untrust } from "./commands/trust.ts";
@@ -15,6 +17,8 @@ import type { CliContext } from "./context.ts";
 export const COMMANDS: readonly DeclaredCommand[] = [
   list,
   show,
+  read,
+  prompt,
   doctor,
   newSkill,
   validate,

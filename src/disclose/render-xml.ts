@@ -1,22 +1,34 @@
-/** Tier 1 as `<available_skills>`: what a model is told about the skills it may use. Sorted, so that caches hold. */
-import type { Skill } from "../skill/skill.ts";
+/** Tier 1 as `<available_skills>`, each skill an element of its own; guidance follows as plain text. */
 import { escapeXml } from "./escape-xml.ts";
+import type { Listing, ListingEntry, ListingFormat } from "./listing.ts";
 
-/** `""` when there is nothing to tell. Skills that are not enabled, or hidden from the model, are never listed. */
-export function renderXml(skills: readonly Skill[]): string {
-  const visible = skills.filter(
-    ({ status, manifest }) => status === "enabled" && !manifest.disableModelInvocation,
-  );
-  if (visible.length === 0) return "";
-  return ["<available_skills>", ...visible.map(renderSkill), "</available_skills>"].join("\n");
+export const xmlFormat: ListingFormat = {
+  multiline: true,
+  render: renderListing,
+  entryPiece: (entry) => `${renderEntry(entry)}\n`,
+  namePiece: (name) => `${escapeXml(name)}\n`,
+  escape: escapeXml,
+};
+
+function renderListing({ entries, names, guidance, more }: Listing): string {
+  const elements = [...entries.map(renderEntry), ...renderNames(names)];
+  const block =
+    elements.length === 0 ? "" : ["<available_skills>", ...elements, "</available_skills>"].join("\n");
+  const words = [guidance, more].filter((text) => text !== "").join("\n");
+  return [block, words].filter((text) => text !== "").join("\n\n");
 }
 
-function renderSkill({ name, description, location }: Skill): string {
+function renderEntry({ name, description, location }: ListingEntry): string {
   return [
     "<skill>",
     `<name>${escapeXml(name)}</name>`,
-    `<description>${escapeXml(description)}</description>`,
-    ...(location === "" ? [] : [`<location>${escapeXml(location)}</location>`]),
+    ...(description === undefined ? [] : [`<description>${escapeXml(description)}</description>`]),
+    ...(location === undefined ? [] : [`<location>${escapeXml(location)}</location>`]),
     "</skill>",
   ].join("\n");
+}
+
+/** One a line: an element each would cost four times as many tokens. */
+function renderNames(names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : ["<other_skills>", ...names.map(escapeXml), "</other_skills>"];
 }

@@ -138,6 +138,14 @@ export const DIAGNOSTIC_CODES = {
   "trust.grants-kept-aside": "An unusable file of grants was kept under another name.",
   "trust.path-missing": "A trusted path does not exist.",
   "trust.folder-missing": "A folder that was to be trusted or denied is not there, or is no folder.",
+
+  // what a model gets of a skill, and mounting
+  "text.removed": "Invisible or control characters were removed from a text for a model.",
+  "resource.unlistable": "The files of a skill cannot be listed.",
+  "resource.link-escapes": "A link leads out of the skill's folder; it is left out.",
+  "resource.special-file": "Something in a skill is neither file, folder nor link; it is left out.",
+  "resource.unreadable": "A file of a skill cannot be read; it is left out.",
+  "mount.link-escapes": "A link leads out of a skill's folder and can be followed in the mounted one.",
 } as const;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

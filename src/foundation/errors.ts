@@ -13,6 +13,8 @@ export const ERROR_CODES = {
   "skill.load": EXIT.failed,
   "skill.conflict": EXIT.no,
   "skill.invocation": EXIT.refused,
+  "skill.resource": EXIT.no,
+  "skill.mount": EXIT.failed,
   "usage.invalid": EXIT.usage,
   "config.invalid": EXIT.usage,
   cancelled: EXIT.cancelled,
@@ -165,6 +167,42 @@ export class SkillInvocationError extends SkillError {
     );
     this.skillName = skillName;
     this.source = source;
+    this.reason = reason;
+  }
+}
+
+/** Why a file below a skill's folder is not given out. */
+export type ResourceFault = "outside" | "missing" | "not-a-file" | "too-large" | "invalid" | "denied";
+
+export class SkillResourceError extends SkillError {
+  readonly skillName: string;
+  /** As it was asked for. */
+  readonly path: string;
+  readonly reason: ResourceFault;
+  constructor(
+    skillName: string,
+    path: string,
+    reason: ResourceFault,
+    message: string,
+    details?: ErrorDetails,
+  ) {
+    super(`Skill \`${skillName}\`: ${message}`, "skill.resource", details);
+    this.skillName = skillName;
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** Why skills were not mounted; `taken`: something of that name is there already. */
+export type MountFault = "outside" | "missing" | "too-large" | "invalid" | "duplicate" | "taken" | "failed";
+
+export class SkillMountError extends SkillError {
+  /** The folder that was to be made. */
+  readonly path: string;
+  readonly reason: MountFault;
+  constructor(path: string, reason: MountFault, message: string, details?: ErrorDetails) {
+    super(message, "skill.mount", details);
+    this.path = path;
     this.reason = reason;
   }
 }

@@ -14,12 +14,13 @@ import type { SkillRoot } from "../sources/skill-root.ts";
 import type { StoredGrants } from "../trust/grant-store.ts";
 import type { Profile } from "../validate/profiles.ts";
 import { checkOptions } from "./check-options.ts";
+import { createDisclosure, type Disclosure } from "./disclosure.ts";
 import { loadState, type MetierState } from "./load-state.ts";
 import type { MetierOptions } from "./metier-options.ts";
 import { isRegisteredAs, refuseKnown, requireRegistered, toRegistration } from "./registration.ts";
 import type { Discovery, Wanted } from "./wanted.ts";
 
-export interface Metier {
+export interface Metier extends Disclosure {
   /** The current snapshot. It never changes; `discover`, `reload` and a watch replace it. */
   readonly catalog: Catalog;
   readonly config: LoadedConfig;
@@ -120,6 +121,12 @@ export async function createMetierUnder(
     has: (name) => state.catalog.has(name),
     names: (filter) => state.catalog.names(filter),
     diagnostics: () => state.catalog.diagnostics,
+    ...createDisclosure({
+      current: () => state,
+      given: () =>
+        [...(options.integrations ?? []), ...state.registered].filter((entry) => typeof entry !== "string"),
+      profile,
+    }),
     reload,
 
     async validate(skill, under = profile) {

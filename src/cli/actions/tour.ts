@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderXml } from "../../disclose/render-xml.ts";
+import { renderListing } from "../../disclose/render-listing.ts";
 import { UsageError } from "../../foundation/errors.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, out } from "../context.ts";
@@ -74,6 +74,6 @@ async function show(context: CliContext, flags: CommonFlags): Promise<void> {
   await validate(quiet, flags, ".metier/skills/Release Notes");
   step(4, "What a model is told", "the tier-1 listing of the usable skills");
   const metier = await openMetier(quiet, flags);
-  out(context, renderXml(metier.list()));
+  out(context, renderListing(metier.list(), { activation: "none" }));
   out(context, "\nNext: `npx metier list` here, `npx metier --help`, and README.md.");
 }

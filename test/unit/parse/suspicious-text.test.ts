@@ -24,6 +24,7 @@ test.each([
   ["hidden tag characters", "a\u{e0068}\u{e0069}"],
   ["a joiner between ASCII letters", "a\u200db"],
   ["a filler", "a\u3164b"],
+  ["a selector that chooses nothing", "a\ufe0f"],
 ])("%s is reported", (_, text) => {
   expect(findInvisibleCharacters(`x: y\n${text}`, 2)).toMatchObject({
     code: "text.invisible",

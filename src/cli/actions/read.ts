@@ -1,0 +1,96 @@
+/** `metier read`: tiers 2 and 3 on the command line. */
+import { outline, section } from "../../disclose/outline.ts";
+import { wrapInstructions } from "../../disclose/wrap-instructions.ts";
+import { SkillResourceError, UsageError } from "../../foundation/errors.ts";
+import type { Metier } from "../../runtime/create-metier.ts";
+import type { CommonFlags } from "../common-flags.ts";
+import { type CliContext, err, out, outJson } from "../context.ts";
+import { openMetier } from "../open-metier.ts";
+import { diagnosticText } from "../output/diagnostics-text.ts";
+import { safeLine, styleFor } from "../output/style.ts";
+
+interface ReadFlags {
+  readonly whole?: boolean;
+  readonly wrapped?: boolean;
+  readonly outline?: boolean;
+  readonly section?: string;
+  readonly files?: boolean;
+}
+
+type Flags = ReadFlags & CommonFlags;
+
+export async function run(context: CliContext, flags: Flags, ...args: readonly string[]): Promise<void> {
+  const [name = "", file, ...more] = args;
+  if (more.length > 0) throw new UsageError("`metier read` takes one skill and at most one of its files.");
+  const metier = await openMetier(context, flags);
+  if (file !== undefined) readFile(context, flags, metier, name, file);
+  else if (flags.files) listFiles(context, flags, metier, name);
+  else await readBody(context, flags, metier, name);
+}
+
+function readFile(context: CliContext, { json }: Flags, metier: Metier, name: string, file: string): void {
+  const { text, bytes, ...facts } = metier.readResource(name, file);
+  if (json) outJson(context, { ...facts, ...(text === undefined ? { base64: toBase64(bytes) } : { text }) });
+  else if (text !== undefined) out(context, text);
+  else
+    throw new UsageError(`\`${file}\` is not text (${facts.mediaType}).`, {
+      hint: "Use `--json` to get it as base64.",
+    });
+}
+
+function toBase64(bytes: Uint8Array = new Uint8Array()): string {
+  return Buffer.from(bytes).toString("base64");
+}
+
+function listFiles(context: CliContext, { json }: Flags, metier: Metier, name: string): void {
+  const { resources, diagnostics } = metier.listResources(name);
+  if (json) outJson(context, { resources, diagnostics });
+  else
+    out(
+      context,
+      resources
+        .map(({ kind, path, size }) => safeLine(`${kind.padEnd(10)}  ${path}  ${size} bytes`))
+        .join("\n"),
+    );
+}
+
+async function readBody(context: CliContext, flags: Flags, metier: Metier, name: string): Promise<void> {
+  const instructions = await metier.getInstructions(name, { whole: flags.whole ?? false });
+  const { text, digest, diagnostics } = instructions;
+  if (flags.outline) {
+    const entries = outline(text);
+    if (flags.json) outJson(context, { name: instructions.name, outline: entries });
+    else
+      out(
+        context,
+        entries
+          .map((entry, index) => `${index + 1}. ${"  ".repeat(entry.level - 1)}${safeLine(entry.title)}`)
+          .join("\n"),
+      );
+    return;
+  }
+  const shown = flags.section === undefined ? text : requireSection(name, text, flags.section);
+  const printed = flags.wrapped ? wrapped(metier, instructions.name, shown, digest) : shown;
+  if (flags.json) outJson(context, { name: instructions.name, digest, text: printed, diagnostics });
+  else {
+    out(context, printed);
+    const style = styleFor(context.io.color);
+    err(context, diagnostics.map((diagnostic) => diagnosticText(diagnostic, style)).join("\n"));
+  }
+}
+
+function requireSection(name: string, body: string, wanted: string): string {
+  const found = section(body, /^\d+$/.test(wanted) ? Number(wanted) : wanted);
+  if (found) return found.text;
+  const titles = outline(body).map(({ title }) => title);
+  throw new SkillResourceError(name, wanted, "missing", `it has no section \`${wanted}\`.`, {
+    hint: titles.length > 0 ? `Sections: ${titles.join(", ")}.` : "It has no headings.",
+  });
+}
+
+function wrapped(metier: Metier, name: string, text: string, digest: string): string {
+  const { directory, form, location } = metier.require(name);
+  const { resources } = metier.listResources(name);
+  const hasFolder = form === "directory" && location !== "";
+  return wrapInstructions({ name, text, digest, ...(hasFolder && { directory, resources }) });
+}

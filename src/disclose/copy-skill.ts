@@ -1,0 +1,151 @@
+/**
+ * Copies a skill's folder file by file through the path gate: modes are kept, links that stay inside are made anew,
+ * anything that leads out or is no file is left out with a diagnostic. Sizes are counted while bytes are copied.
+ */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { SkillMountError } from "../foundation/errors.ts";
+import { showPath } from "../host/contained-path.ts";
+import { type ListedFile, listFiles } from "../host/list-files.ts";
+import {
+  type ContainedFault,
+  type ContainedFile,
+  openContained,
+  withContained,
+} from "../host/open-contained.ts";
+import { isInside } from "../host/places.ts";
+import { reportLeftOut } from "./list-resources.ts";
+
+export interface MountLimits {
+  readonly fileBytes: number;
+  readonly skillBytes: number;
+  /** Of all skills of one mount. */
+  readonly totalBytes: number;
+  /** Files and folders of one skill. */
+  readonly entries: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+export const MOUNT_LIMITS: MountLimits = {
+  fileBytes: 10 * MEBIBYTE,
+  skillBytes: 50 * MEBIBYTE,
+  totalBytes: 256 * MEBIBYTE,
+  entries: 20_000,
+};
+
+/** What one mount has copied so far. */
+export interface CopyCount {
+  readonly limits: MountLimits;
+  /** Of the skill that is copied now. */
+  skillBytes: number;
+  totalBytes: number;
+}
+
+/** Copies `folder`, a real path, into `destination`, which exists and is empty. Throws `SkillMountError`. */
+export function copySkillFolder(
+  folder: string,
+  destination: string,
+  count: CopyCount,
+): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  for (const entry of listSkill(folder, count.limits.entries)) {
+    const source = join(folder, entry.path);
+    const target = join(destination, entry.path);
+    mkdirSync(dirname(target), { recursive: true });
+    const outcome = withContained(openContained(folder, entry.path), (file) => {
+      if (entry.kind === "file") copyOpened(file, target, count);
+    });
+    if (entry.kind === "link" && (outcome === undefined || outcome.reason === "not-a-file")) {
+      remakeLink(folder, source, target);
+    } else if (outcome) {
+      refuseLoss(source, entry, outcome);
+      diagnostics.push(...reportLeftOut(source, entry, outcome));
+    }
+  }
+  return diagnostics;
+}
+
+/** The links of a skill that lead out of its folder. */
+export function findEscapingLinks(folder: string, maxEntries: number): readonly string[] {
+  return listSkill(folder, maxEntries)
+    .filter(({ path, kind }) => {
+      if (kind !== "link") return false;
+      const outcome = withContained(openContained(folder, path), () => undefined);
+      return outcome?.reason === "outside";
+    })
+    .map(({ path }) => join(folder, path));
+}
+
+function listSkill(folder: string, maxEntries: number): readonly ListedFile[] {
+  const listing = listFiles(folder, maxEntries);
+  if (listing.ok) return listing.files;
+  const reason = listing.fault === "too-many" ? "too-large" : "failed";
+  const message = `The files of ${showPath(folder)} cannot be listed: ${listing.detail}.`;
+  throw new SkillMountError(listing.path, reason, message);
+}
+
+/** A skill that lacks one of its files is not the skill. */
+function refuseLoss(source: string, { kind }: ListedFile, { reason, message }: ContainedFault): void {
+  if (kind !== "file" || (reason !== "denied" && reason !== "missing")) return;
+  throw new SkillMountError(source, "failed", `${showPath(source)} cannot be copied: ${message}`);
+}
+
+const CHUNK = 65_536;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+
+/** Writes a new file from an open one, with its permissions. */
+export function copyOpened(
+  { descriptor, stats, realPath }: ContainedFile,
+  target: string,
+  count: CopyCount,
+): void {
+  const output = openSync(target, CREATE, 0o600);
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    let fileBytes = 0;
+    for (let size = readSync(descriptor, chunk); size > 0; size = readSync(descriptor, chunk)) {
+      fileBytes += size;
+      spend(count, size, fileBytes, realPath);
+      writeFileSync(output, chunk.subarray(0, size));
+    }
+    fchmodSync(output, Number(stats.mode) & 0o777);
+  } finally {
+    closeSync(output);
+  }
+}
+
+export function spend(count: CopyCount, bytes: number, fileBytes: number, path: string): void {
+  count.skillBytes += bytes;
+  count.totalBytes += bytes;
+  const { limits } = count;
+  const refuse = (what: string, limit: number, key: keyof MountLimits): never => {
+    throw new SkillMountError(path, "too-large", `${what} more than the ${limit} bytes allowed.`, {
+      hint: `Raise \`limits.${key}\` if the skill is meant to be that large.`,
+    });
+  };
+  if (fileBytes > limits.fileBytes) refuse(`${showPath(path)} has`, limits.fileBytes, "fileBytes");
+  if (count.skillBytes > limits.skillBytes) {
+    refuse(`With ${showPath(path)}, its skill has`, limits.skillBytes, "skillBytes");
+  }
+  if (count.totalBytes > limits.totalBytes) {
+    refuse(`With ${showPath(path)}, the skills have`, limits.totalBytes, "totalBytes");
+  }
+}
+
+/** Relative, so that it leads to the copy. */
+function remakeLink(folder: string, source: string, target: string): void {
+  const real = realpathSync.native(source);
+  if (isInside(real, folder)) symlinkSync(relative(dirname(source), real) || ".", target);
+}

@@ -1,0 +1,55 @@
+/**
+ * Tier 2 as it goes into a conversation: instructions between marks, with the skill's folder and a short list of its
+ * files. Whatever the text holds, it cannot close its own wrapper or open another one.
+ */
+import { cleanLine, cleanText } from "./clean-text.ts";
+import { escapeXml } from "./escape-xml.ts";
+import type { SkillResource } from "./list-resources.ts";
+import { openWrapper, WRAPPER } from "./protect.ts";
+
+export interface WrappedInstructions {
+  readonly name: string;
+  /** Body or whole file. */
+  readonly text: string;
+  /** `sha256:…` of the text. */
+  readonly digest: string;
+  /** The folder as the reader sees it: on disk, or where it is mounted. */
+  readonly directory?: string;
+  readonly resources?: readonly SkillResource[];
+}
+
+const RESOURCES = "skill_resources";
+const MAX_LISTED = 50;
+/** The beginning of one of our marks, however it is spaced or written. */
+const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/]*(?:${WRAPPER}|${RESOURCES}))`, "giu");
+
+export function wrapInstructions(
+  { name, text, digest, directory, resources = [] }: WrappedInstructions,
+  { maxResources = MAX_LISTED }: { readonly maxResources?: number } = {},
+): string {
+  const lines = [openWrapper(name, digest), neutralise(text)];
+  if (directory) {
+    lines.push("", `Skill directory: ${escapeLine(directory)}`);
+    lines.push("Relative paths in these instructions start at the skill directory.");
+  }
+  if (resources.length > 0) lines.push("", ...listResourceLines(resources, maxResources));
+  lines.push(`</${WRAPPER}>`);
+  return lines.join("\n");
+}
+
+/** Text that may stand in the wrapper: its own marks are escaped, everything else stays as it is written. */
+export function neutralise(text: string): string {
+  return cleanText(text).text.replace(OWN_MARK, "&lt;");
+}
+
+function listResourceLines(resources: readonly SkillResource[], maximum: number): readonly string[] {
+  const listed = resources.slice(0, maximum).map(({ path }) => `<file>${escapeLine(path)}</file>`);
+  const left = resources.length - listed.length;
+  const more = left > 0 ? [`(and ${left} more ${left === 1 ? "file" : "files"})`] : [];
+  return [`<${RESOURCES}>`, ...listed, ...more, `</${RESOURCES}>`];
+}
+
+/** On one line, whatever a file name holds. */
+function escapeLine(text: string): string {
+  return escapeXml(cleanLine(text));
+}

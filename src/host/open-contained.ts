@@ -1,0 +1,154 @@
+/**
+ * The one gate to every file below a skill's folder. The file is opened first, and then it is checked where the opened
+ * file lies: a link that is swapped between check and read cannot help anyone. Links that stay inside are followed;
+ * pipes, sockets and devices are refused without waiting for them. Failures are values.
+ */
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { ResourceFault } from "../foundation/errors.ts";
+import { checkContainedPath, showPath } from "./contained-path.ts";
+import { isInside } from "./places.ts";
+
+/** A regular file that is open for reading. Whoever gets it reads through the descriptor alone, and closes it. */
+export interface ContainedFile {
+  readonly descriptor: number;
+  /** Of the open file. */
+  readonly stats: BigIntStats;
+  /** Where it lies, links resolved. */
+  readonly realPath: string;
+}
+
+export interface ContainedFault {
+  readonly ok: false;
+  readonly reason: ResourceFault;
+  /** Names the path; begins in lower case. */
+  readonly message: string;
+}
+
+export type OpenOutcome = { readonly ok: true; readonly file: ContainedFile } | ContainedFault;
+
+/** macOS: the open fails when any part of the path is a link, not only the last one. */
+const NO_FOLLOW_ANY = process.platform === "darwin" ? 0x2000_0000 : 0;
+const OPEN_FLAGS =
+  constants.O_RDONLY |
+  NO_FOLLOW_ANY |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0) |
+  (constants.O_NOCTTY ?? 0);
+
+/**
+ * Opens `path` below `realFolder`, which must be a real path: it is not resolved again, so that the folder itself
+ * cannot be swapped either. `alsoInside` are further real folders that links may lead into.
+ */
+export function openContained(
+  realFolder: string,
+  path: string,
+  alsoInside: readonly string[] = [],
+): OpenOutcome {
+  const checked = checkContainedPath(path);
+  if (!checked.ok) return checked;
+  const isAllowed = (real: string): boolean =>
+    (real !== realFolder && isInside(real, realFolder)) ||
+    alsoInside.some((folder) => isInside(real, folder));
+  try {
+    // Resolving first only spares the open where the answer is plain; what counts is checked on the open file.
+    const realPath = realpathSync.native(join(realFolder, ...checked.segments));
+    if (!isAllowed(realPath)) return leavesFolder(path);
+    return checkOpened(openSync(realPath, OPEN_FLAGS), realPath, path, isAllowed);
+  } catch (error) {
+    return describeFailure(error, path);
+  }
+}
+
+/** Opens, uses and closes. */
+export function withContained<Value>(
+  opened: OpenOutcome,
+  use: (file: ContainedFile) => Value,
+): Value | ContainedFault {
+  if (!opened.ok) return opened;
+  try {
+    return use(opened.file);
+  } finally {
+    closeSync(opened.file.descriptor);
+  }
+}
+
+function checkOpened(
+  descriptor: number,
+  realPath: string,
+  path: string,
+  isAllowed: (real: string) => boolean,
+): OpenOutcome {
+  let keepOpen = false;
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    if (!isAllowed(locateOpened(descriptor, realPath, stats) ?? "")) return leavesFolder(path);
+    if (!stats.isFile()) return notAFile(path);
+    keepOpen = true;
+    return { ok: true, file: { descriptor, stats, realPath } };
+  } finally {
+    if (!keepOpen) closeSync(descriptor);
+  }
+}
+
+/** Where the open file lies, by the system's own word where it gives it; `undefined` when that cannot be told. */
+function locateOpened(descriptor: number, realPath: string, stats: BigIntStats): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return locateByIdentity(realPath, stats); // No `/proc` here, as on macOS.
+  }
+}
+
+/** The path the file was opened by, if it still has no link in it and leads to the same file. */
+function locateByIdentity(realPath: string, { dev, ino }: BigIntStats): string | undefined {
+  try {
+    const now = lstatSync(realPath, { bigint: true });
+    const isSame = now.dev === dev && now.ino === ino;
+    return isSame && realpathSync.native(realPath) === realPath ? realPath : undefined;
+  } catch {
+    return undefined; // It was moved meanwhile, so nothing is known about where it lay.
+  }
+}
+
+function leavesFolder(path: string): ContainedFault {
+  return {
+    ok: false,
+    reason: "outside",
+    message: `${showPath(path)} is a link that leads out of the skill's folder.`,
+  };
+}
+
+function notAFile(path: string): ContainedFault {
+  return { ok: false, reason: "not-a-file", message: `${showPath(path)} is not a regular file.` };
+}
+
+const FAULTS: Readonly<Record<string, readonly [ResourceFault, string]>> = {
+  ENOENT: ["missing", "does not exist"],
+  ENOTDIR: ["missing", "does not exist: a part of its path is a file"],
+  ENAMETOOLONG: ["invalid", "is too long"],
+  ENXIO: ["not-a-file", "is not a regular file"],
+  EOPNOTSUPP: ["not-a-file", "is not a regular file"],
+  EISDIR: ["not-a-file", "is a folder"],
+  EACCES: ["denied", "may not be read: permission was denied"],
+  EPERM: ["denied", "may not be read: permission was denied"],
+};
+
+function describeFailure(error: unknown, path: string): ContainedFault {
+  const { code = "unknown fault", syscall } = error as NodeJS.ErrnoException;
+  // A link in the resolved path was put there after it was resolved; before, links only go round in circles.
+  if (code === "ELOOP" && syscall === "open") return leavesFolder(path);
+  const circular = ["missing", "does not exist: its links go round in circles"] as const;
+  const refused = ["denied", `cannot be read: the system refused (${code})`] as const;
+  const [reason, what] = code === "ELOOP" ? circular : (FAULTS[code] ?? refused);
+  return { ok: false, reason, message: `${showPath(path)} ${what}.` };
+}

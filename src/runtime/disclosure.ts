@@ -1,0 +1,54 @@
+/** What a `Metier` tells a model, tier by tier: the functions of `src/disclose` over its current snapshot. */
+import type { GivenSkill } from "../catalog/given-skills.ts";
+import { listResources, type ResourceListing } from "../disclose/list-resources.ts";
+import type { ListingOptions } from "../disclose/listing.ts";
+import { type ListingPlan, type PlanOptions, planListing } from "../disclose/plan-listing.ts";
+import { type Instructions, readInstructions } from "../disclose/read-instructions.ts";
+import { type ByteRange, type ResourceContent, readResource } from "../disclose/read-resource.ts";
+import { renderListing } from "../disclose/render-listing.ts";
+import type { Skill } from "../skill/skill.ts";
+import type { Profile } from "../validate/profiles.ts";
+import type { MetierState } from "./load-state.ts";
+
+export interface ResourceOptions {
+  readonly range?: ByteRange;
+  readonly maxBytes?: number;
+  readonly as?: "text" | "bytes";
+}
+
+export interface Disclosure {
+  /** Tier 1: what a model is told of the usable skills. `""` when there are none. */
+  renderListing(options?: ListingOptions): string;
+  /** Tier 1 within a budget of tokens, with a report of what was shortened. */
+  planListing(options: PlanOptions): ListingPlan;
+  /** Tier 2: a skill's instructions, read and checked anew; `whole` adds the frontmatter. */
+  getInstructions(name: string, options?: { readonly whole?: boolean }): Promise<Instructions>;
+  /** Tier 3: the files of a skill by kind. */
+  listResources(name: string): ResourceListing;
+  /** Tier 3: one file of a skill; throws `SkillResourceError` for anything else. */
+  readResource(name: string, path: string, options?: ResourceOptions): ResourceContent;
+}
+
+export interface DisclosureInputs {
+  current(): MetierState;
+  /** Skills that were given as objects, whose bodies are nowhere else. */
+  given(): readonly GivenSkill[];
+  readonly profile: Profile;
+}
+
+export function createDisclosure({ current, given, profile }: DisclosureInputs): Disclosure {
+  const access = (): { readonly roots: readonly string[] } => ({
+    roots: current().roots.map(({ path }) => path),
+  });
+  const bodyOf = (skill: Skill): string | undefined =>
+    given().find(({ name }) => name === skill.name || name === skill.manifest.displayName)?.instructions;
+  return {
+    renderListing: (options) => renderListing(current().catalog.list(), options),
+    planListing: (options) => planListing(current().catalog.list(), options),
+    getInstructions: async (name, options = {}) =>
+      readInstructions(current().catalog.require(name), { ...options, ...access(), profile, bodyOf }),
+    listResources: (name) => listResources(current().catalog.require(name), access()),
+    readResource: (name, path, options = {}) =>
+      readResource(current().catalog.require(name), path, { ...options, ...access() }),
+  };
+}
