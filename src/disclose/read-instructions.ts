@@ -94,7 +94,7 @@ function reportRemoved(path: string, { count, example }: NonNullable<CleanText["
       ? `1 character that cannot be seen (${example}) was`
       : `${count} characters that cannot be seen (${example} first) were`;
   return {
-    code: "text.removed",
+    code: "disclosure.text-removed",
     severity: "warning",
     path,
     message: `${what} removed from the instructions.`,

@@ -140,7 +140,7 @@ export const DIAGNOSTIC_CODES = {
   "trust.folder-missing": "A folder that was to be trusted or denied is not there, or is no folder.",
 
   // what a model gets of a skill, and mounting
-  "text.removed": "Invisible or control characters were removed from a text for a model.",
+  "disclosure.text-removed": "Invisible or control characters were removed from a text for a model.",
   "resource.unlistable": "The files of a skill cannot be listed.",
   "resource.link-escapes": "A link leads out of the skill's folder; it is left out.",
   "resource.special-file": "Something in a skill is neither file, folder nor link; it is left out.",

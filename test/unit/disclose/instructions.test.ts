@@ -107,7 +107,7 @@ describe("reading instructions", () => {
     const { pdf } = await worldWith({ "pdf/SKILL.md": text("pdf", "", "Do\u{202e} this\u{e0041}.") });
     const { text: body, diagnostics } = await readInstructions(pdf);
     expect(body).toBe("Do this.");
-    expect(diagnostics).toMatchObject([{ code: "text.removed", severity: "warning" }]);
+    expect(diagnostics).toMatchObject([{ code: "disclosure.text-removed", severity: "warning" }]);
   });
 
   test("a skill given as an object takes its body from the object", async () => {
