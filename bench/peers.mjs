@@ -14,20 +14,31 @@ const PROGRAMS = {
 
 /** @returns {Record<keyof typeof PEERS, string>} the program of each peer */
 export function installPeers() {
-  const versions = Object.entries(PEERS).map(([name, version]) => `${name}@${version}`);
-  const folder = join(tmpdir(), `metier-bench-${versions.join("-")}`);
-  const modules = join(folder, "node_modules");
-  const programs = {
+  const modules = installVersions(PEERS, Object.values(PROGRAMS));
+  return {
     openskills: join(modules, PROGRAMS.openskills),
     skills: join(modules, PROGRAMS.skills),
     "skills-ref": join(modules, PROGRAMS["skills-ref"]),
   };
-  if (Object.values(programs).every((program) => existsSync(program))) return programs;
+}
+
+/**
+ * Once: what is there already is used as it is.
+ *
+ * @param {Readonly<Record<string, string>>} packages exact versions by name
+ * @param {readonly string[]} files below `node_modules`, without which they are not there
+ * @returns {string} the folder `node_modules`
+ */
+export function installVersions(packages, files) {
+  const versions = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
+  const folder = join(tmpdir(), `metier-bench-${versions.join("-").replaceAll("/", "+")}`);
+  const modules = join(folder, "node_modules");
+  if (files.every((file) => existsSync(join(modules, file)))) return modules;
   say(`installing ${versions.join(", ")} into ${folder}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...versions];
   const { ok, output } = runQuietly("npm", args, { cwd: folder });
   if (!ok) throw new Error(`The peers could not be installed:\n${output}`);
-  return programs;
+  return modules;
 }

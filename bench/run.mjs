@@ -1,11 +1,12 @@
 /** `npm run bench -- <name>`: runs one bench, prints its tables and writes them to `docs/benchmarks.md`. */
 import { say } from "../scripts/setup/repository.mjs";
 import { setUp } from "../scripts/setup/set-up.mjs";
+import { benchFind } from "./find.mjs";
 import { benchList } from "./list.mjs";
 import { writeSection } from "./report.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
-const BENCHES = { list: benchList };
+const BENCHES = { find: benchFind, list: benchList };
 
 const name = process.argv[2] ?? "";
 const bench = BENCHES[name];

@@ -22,6 +22,8 @@ export {
 export { SkillContextProvider } from "./facades/skill-context-provider.ts";
 export { SkillManager, type SkillManagerConfig } from "./facades/skill-manager.ts";
 export { SkillRegistry } from "./facades/skill-registry.ts";
+export type { FindHit } from "./find/build-finder.ts";
+export type { TriggerMatch, TriggerMatches, TriggerReason } from "./find/match-triggers.ts";
 export type { Diagnostic, Severity } from "./foundation/diagnostic.ts";
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from "./foundation/diagnostic-codes.ts";
 export {

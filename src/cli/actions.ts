@@ -5,6 +5,7 @@
 import { run as config } from "./actions/config.ts";
 import { run as doctor } from "./actions/doctor.ts";
 import { runDisable as disable, runEnable as enable } from "./actions/enable.ts";
+import { runFind as find, runMatch as match } from "./actions/find.ts";
 import { run as list, runInstalled as listInstalled } from "./actions/list.ts";
 import { run as manage } from "./actions/manage.ts";
 import { run as newSkill } from "./actions/new.ts";
@@ -20,9 +21,11 @@ export const ACTIONS = {
   disable,
   doctor,
   enable,
+  find,
   list,
   listInstalled,
   manage,
+  match,
   newSkill,
   prompt,
   read,

@@ -4,6 +4,7 @@ import { config } from "./commands/config.ts";
 import type { DeclaredCommand } from "./commands/define.ts";
 import { doctor } from "./commands/doctor.ts";
 import { disable, enable } from "./commands/enable.ts";
+import { find, match } from "./commands/find.ts";
 import { list } from "./commands/list.ts";
 import { newSkill } from "./commands/new.ts";
 import { prompt } from "./commands/prompt.ts";
@@ -19,6 +20,8 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   show,
   read,
   prompt,
+  find,
+  match,
   doctor,
   newSkill,
   validate,

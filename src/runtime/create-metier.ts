@@ -126,6 +126,7 @@ export async function createMetierUnder(
       given: () =>
         [...(options.integrations ?? []), ...state.registered].filter((entry) => typeof entry !== "string"),
       profile,
+      cacheFolder: options.index === false ? undefined : places.cache,
     }),
     reload,
 

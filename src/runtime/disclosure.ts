@@ -6,6 +6,10 @@ import { type ListingPlan, type PlanOptions, planListing } from "../disclose/pla
 import { type Instructions, readInstructions } from "../disclose/read-instructions.ts";
 import { type ByteRange, type ResourceContent, readResource } from "../disclose/read-resource.ts";
 import { renderListing } from "../disclose/render-listing.ts";
+import { visibleSkills } from "../disclose/visible-skills.ts";
+import type { FindHit } from "../find/build-finder.ts";
+import { matchTriggers, type TriggerMatches } from "../find/match-triggers.ts";
+import { openFindIndex } from "../find/open-find-index.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { MetierState } from "./load-state.ts";
@@ -21,6 +25,10 @@ export interface Disclosure {
   renderListing(options?: ListingOptions): string;
   /** Tier 1 within a budget of tokens, with a report of what was shortened. */
   planListing(options: PlanOptions): ListingPlan;
+  /** The usable skills that fit a request in words, best first; no network, no model. */
+  find(query: string, k?: number): Promise<readonly FindHit[]>;
+  /** The usable skills whose `triggers` fit a user's message, with the reasons. */
+  matchTriggers(message: string): Promise<TriggerMatches<Skill>>;
   /** Tier 2: a skill's instructions, read and checked anew; `whole` adds the frontmatter. */
   getInstructions(name: string, options?: { readonly whole?: boolean }): Promise<Instructions>;
   /** Tier 3: the files of a skill by kind. */
@@ -34,9 +42,11 @@ export interface DisclosureInputs {
   /** Skills that were given as objects, whose bodies are nowhere else. */
   given(): readonly GivenSkill[];
   readonly profile: Profile;
+  /** Where the search index lives; no index without it. */
+  readonly cacheFolder?: string | undefined;
 }
 
-export function createDisclosure({ current, given, profile }: DisclosureInputs): Disclosure {
+export function createDisclosure({ current, given, profile, cacheFolder }: DisclosureInputs): Disclosure {
   const access = (): { readonly roots: readonly string[] } => ({
     roots: current().roots.map(({ path }) => path),
   });
@@ -45,6 +55,13 @@ export function createDisclosure({ current, given, profile }: DisclosureInputs):
   return {
     renderListing: (options) => renderListing(current().catalog.list(), options),
     planListing: (options) => planListing(current().catalog.list(), options),
+    async find(query, k) {
+      const skills = visibleSkills(current().catalog.list());
+      const instructionsOf = (name: string): string | undefined =>
+        given().find((skill) => skill.name === name)?.instructions;
+      return (await openFindIndex({ skills, cacheFolder, instructionsOf })).find(query, k);
+    },
+    matchTriggers: (message) => matchTriggers(visibleSkills(current().catalog.list()), message),
     getInstructions: async (name, options = {}) =>
       readInstructions(current().catalog.require(name), { ...options, ...access(), profile, bodyOf }),
     listResources: (name) => listResources(current().catalog.require(name), access()),

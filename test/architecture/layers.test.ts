@@ -14,6 +14,7 @@ const LAYERS: readonly string[] = [
   "parse",
   "validate",
   "catalog",
+  "find",
   "disclose",
   "runtime",
   "facades",

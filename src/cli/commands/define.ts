@@ -17,6 +17,8 @@ interface Declaration {
   readonly examples: readonly string[];
   /** Besides the common ones; the action declares their types. */
   readonly flags?: Readonly<Record<string, object>>;
+  /** One letter for a flag: `{ k: "k" }`. */
+  readonly aliases?: Readonly<Record<string, string>>;
   readonly positional?: object;
   readonly action: ActionName;
 }
@@ -31,8 +33,12 @@ export interface DeclaredCommand {
 type Run = (context: CliContext, flags: CommonFlags, ...args: readonly string[]) => Promise<void>;
 
 export function defineCommand(declaration: Declaration): DeclaredCommand {
-  const { name, group, brief, description, examples, flags = {}, positional, action } = declaration;
-  const parameters = { flags: { ...flags, ...COMMON_FLAGS }, ...(positional && { positional }) };
+  const { name, group, brief, description, examples, flags = {}, aliases, positional, action } = declaration;
+  const parameters = {
+    flags: { ...flags, ...COMMON_FLAGS },
+    ...(aliases && { aliases }),
+    ...(positional && { positional }),
+  };
   const command = buildCommand<CommonFlags, string[], CliContext>({
     loader: async () => {
       const { ACTIONS } = await import("../actions.ts");
