@@ -1,7 +1,11 @@
-/** Everyone who searches the same skills, each as it comes out of the box, behind one function. */
+/**
+ * Everyone who searches the same skills, behind one function: the libraries as they come out of the box, and once more
+ * set up for requests in sentences, with our stop words and the weights one would start from.
+ */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildFinder } from "../../src/find/build-finder.ts";
+import { STOP_WORDS } from "../../src/find/stop-words.ts";
 import { installVersions } from "../peers.mjs";
 import { plainBm25 } from "./plain-bm25.mjs";
 
@@ -19,14 +23,23 @@ const ORAMA = "@orama/orama/dist/esm/index.js";
 export const METIER = "metier";
 export const SCAN = "plain scan";
 export const DESCRIPTIONS = "BM25 over descriptions";
-export const PEERS = [`MiniSearch ${VERSIONS.minisearch}`, `Orama ${VERSIONS["@orama/orama"]}`];
+const [MINISEARCH_NAME, ORAMA_NAME] = [
+  `MiniSearch ${VERSIONS.minisearch}`,
+  `Orama ${VERSIONS["@orama/orama"]}`,
+];
+const SET_UP = ", set up";
+const BOOST = { name: 5, description: 3 };
+
+export const PEERS = [MINISEARCH_NAME, ORAMA_NAME];
+export const PEERS_SET_UP = PEERS.map((name) => name + SET_UP);
 
 /** @param {string} name @returns {Promise<BuildIndex>} */
 export async function loadFinder(name) {
   if (name === METIER) return buildMetier;
   if (name === SCAN) return buildScan;
   if (name === DESCRIPTIONS) return buildDescriptions;
-  return name === PEERS[0] ? loadMiniSearch() : loadOrama();
+  const isSetUp = name.endsWith(SET_UP);
+  return name.startsWith(MINISEARCH_NAME) ? loadMiniSearch(isSetUp) : loadOrama(isSetUp);
 }
 
 /** Before anything is measured. */
@@ -58,11 +71,22 @@ function buildDescriptions(documents) {
   return plainBm25(documents.map(({ location, description }) => ({ location, text: description })));
 }
 
-/** @returns {Promise<BuildIndex>} */
-async function loadMiniSearch() {
+/** @param {boolean} isSetUp @returns {Promise<BuildIndex>} */
+async function loadMiniSearch(isSetUp) {
   const { default: MiniSearch } = await importPeer(MINISEARCH);
+  const options = isSetUp && {
+    processTerm: (/** @type {string} */ term) => {
+      const word = term.toLowerCase();
+      return STOP_WORDS.has(word) ? null : word;
+    },
+    searchOptions: { boost: BOOST },
+  };
   return (documents) => {
-    const index = new MiniSearch({ idField: "location", fields: ["name", "description", "body"] });
+    const index = new MiniSearch({
+      idField: "location",
+      fields: ["name", "description", "body"],
+      ...options,
+    });
     index.addAll(documents);
     return (query, k) =>
       index
@@ -72,14 +96,17 @@ async function loadMiniSearch() {
   };
 }
 
-/** @returns {Promise<BuildIndex>} */
-async function loadOrama() {
+/** @param {boolean} isSetUp @returns {Promise<BuildIndex>} */
+async function loadOrama(isSetUp) {
   const { create, insertMultiple, search } = await importPeer(ORAMA);
+  const components = isSetUp ? { tokenizer: { stopWords: [...STOP_WORDS] } } : {};
+  const options = isSetUp ? { boost: BOOST } : {};
   return async (documents) => {
-    const index = create({ schema: { name: "string", description: "string", body: "string" } });
+    const schema = { name: "string", description: "string", body: "string" };
+    const index = create({ schema, components });
     await insertMultiple(index, documents);
     return async (query, k) => {
-      const { hits } = await search(index, { term: query, limit: k });
+      const { hits } = await search(index, { term: query, limit: k, ...options });
       return hits.map((/** @type {{ document: BenchDocument }} */ hit) => hit.document.location);
     };
   };

@@ -23,6 +23,8 @@ import {
 const FORMAT = 2;
 /** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
 const RACY_MS = 2000;
+/** Lines that are joined at a time. */
+const BATCH = 512;
 /** Fewer skills than this are read faster than an index is. */
 const MIN_SKILLS = 32;
 
@@ -58,10 +60,13 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
   const path = join(cacheFolder, "index", `${nameFor(`${profile}\0${root}`)}.txt`);
   const heading = `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
   const old = readIndex(path, heading);
-  /** Key, stamp, last change in milliseconds and JSON, with tabs between them. */
-  const lines: string[] = [];
+  /** Lines of the old index that still hold; they are parts of its text and take no room. */
+  const kept: string[] = [];
+  /** New lines: key, stamp, last change in milliseconds and JSON, with tabs between them. */
+  let lines: string[] = [];
+  /** Earlier new lines, joined: thousands of small strings take several times the room of one large one. */
+  const joined: string[] = [];
   let skills = 0;
-  let reused = 0;
 
   /** A folder's key ends with `/`, a file's does not: a path can be both, one after the other. */
   const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
@@ -74,13 +79,15 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
     if (line.charAt(afterStamp) !== "\t" || changed >= old.writtenAt - RACY_MS) return undefined;
     const value = parseOrUndefined<Value>(line.slice(afterChange + 1));
     if (value === undefined) return undefined;
-    reused += 1;
-    lines.push(line);
+    kept.push(line);
     return value;
   };
   const add = (key: string, stats: BigIntStats, stamp: string, json: string): void => {
     // A path with a line break or tab in it is read anew each time.
-    if (!/[\t\n]/.test(key)) lines.push(`${key}\t${stamp}\t${lastChange(stats)}\t${json}`);
+    if (/[\t\n]/.test(key)) return;
+    if (lines.push(`${key}\t${stamp}\t${lastChange(stats)}\t${json}`) < BATCH) return;
+    joined.push(lines.join("\n"));
+    lines = [];
   };
 
   return {
@@ -111,9 +118,9 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
     },
 
     save() {
-      const isSame = reused === lines.length && reused === old.lines.size;
+      const isSame = lines.length + joined.length === 0 && kept.length === old.lines.size;
       if (skills < minSkills || isSame) return;
-      writeIndex(path, `${heading}\n${Date.now()}\n${lines.join("\n")}\n`);
+      writeIndex(path, `${[heading, Date.now(), ...kept, ...joined, ...lines].join("\n")}\n`);
     },
   };
 }

@@ -114,13 +114,20 @@ function openRecall(old: IndexContent | undefined): Recall {
   return (skill, store) => {
     const place = places.get(skill.location);
     if (place === undefined || place.file.changed >= old.writtenAt - RACY_MS) return undefined;
-    const stats = statSync(skill.location, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined || stampOf(stats) !== place.file.stamp) return undefined;
+    if (currentStamp(skill.location) !== place.file.stamp) return undefined;
     if (manifestDigest(skill) !== place.file.digest) return undefined;
     const own = lengths.subarray(place.part, place.part + PARTS.length);
     store.copy(own, numbers.subarray(place.from, place.from + sumOf(own)));
     return place.file;
   };
+}
+
+function currentStamp(file: string): string | undefined {
+  try {
+    return stampOf(statSync(file, { bigint: true }));
+  } catch {
+    return undefined; // Gone or out of reach, which reading it will show.
+  }
 }
 
 /** Gives what the index keeps of it: nothing without a file that can be read and whose path fits on a line. */

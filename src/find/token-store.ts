@@ -34,12 +34,10 @@ export function createTokenStore(vocabulary: Vocabulary): TokenStore {
 
     add(document) {
       takeApart(document, numberOf, parts);
-      let room = MAX_TOKENS;
       for (const part of parts) {
-        const taken = part.view().subarray(0, room);
+        const taken = part.view();
         numbers.append(taken);
         lengths.push(taken.length);
-        room -= taken.length;
         part.clear();
       }
     },
@@ -75,9 +73,12 @@ function takeApart(
   numberOf: NumberOfWord,
   parts: readonly GrowingNumbers[],
 ): void {
+  let room = MAX_TOKENS;
   const addWord = (part: number, word: string): void => {
-    const number = numberOf(word);
-    if (number >= 0) parts[part]?.push(number);
+    const number = room > 0 ? numberOf(word) : -1;
+    if (number < 0) return;
+    parts[part]?.push(number);
+    room -= 1;
   };
   eachWord(name, 0, name.length, (word) => {
     for (const each of [...splitCompound(word), word]) addWord(NAME, each);

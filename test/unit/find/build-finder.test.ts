@@ -112,4 +112,9 @@ describe("find", () => {
     const skills = [...SKILLS, document("huge", "Long.", { body: "filler words here ".repeat(50_000) })];
     expect(namesFor(`forms ${"filler ".repeat(100_000)}`, skills)).toEqual(["huge", "pdf-forms"]);
   });
+
+  test("a word that stands only in what was cut off counts as unknown", () => {
+    const body = `${"filler words ".repeat(20_000)} invoce`;
+    expect(namesFor("invoce", [...SKILLS, document("huge", "Long.", { body })])).toEqual(["invoice-check"]);
+  });
 });
