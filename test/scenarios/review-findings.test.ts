@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../support/verifies.ts";
 import { createWorld, skill } from "../support/world.ts";
 
 describe("files that are no skills", () => {
@@ -192,9 +193,10 @@ describe("managing", () => {
   });
 });
 
-test("a skill of a snapshot cannot be changed", async () => {
+verifies(87, "a skill of a snapshot cannot be changed, and knows its path", async () => {
   const world = createWorld();
   world.write({ "project/.metier/skills/a/SKILL.md": skill("a") });
   const found = (await world.metier()).require("a");
   expect([found, found.trust, found.manifest].every(Object.isFrozen)).toBe(true);
+  expect(found.location).toBe(join(world.project, ".metier/skills/a/SKILL.md"));
 });
