@@ -27,8 +27,8 @@ const QUERY_LIMIT_MS = 3000;
 const TIMEOUT_MS = 600_000;
 const ABOUT_PEERS =
   "The libraries stand here as they come, and set up with our stop words and more weight for name and description. " +
-  "Orama takes every word of a query as the beginning of words, so that in a whole sentence common words outweigh " +
-  "the telling ones; it is made for short queries. The weights of `metier` were chosen on these requests.";
+  "Orama finds the right skill for a name or a few words, but ranks far lower for whole sentences, and stop words help " +
+  "it only in part. The weights of `metier` were chosen on these requests, which favours it here.";
 const PROGRAMS = join(import.meta.dirname, "programs");
 
 /** @returns {string} the section for the document */

@@ -1,4 +1,5 @@
 /** What a `Metier` tells a model, tier by tier: the functions of `src/disclose` over its current snapshot. */
+import type { Catalog } from "../catalog/catalog.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import { listResources, type ResourceListing } from "../disclose/list-resources.ts";
 import type { ListingOptions } from "../disclose/listing.ts";
@@ -9,7 +10,7 @@ import { renderListing } from "../disclose/render-listing.ts";
 import { visibleSkills } from "../disclose/visible-skills.ts";
 import type { FindHit } from "../find/build-finder.ts";
 import { matchTriggers, type TriggerMatches } from "../find/match-triggers.ts";
-import { openFindIndex } from "../find/open-find-index.ts";
+import { type FindIndex, openFindIndex } from "../find/open-find-index.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { MetierState } from "./load-state.ts";
@@ -52,15 +53,24 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
   });
   const bodyOf = (skill: Skill): string | undefined =>
     given().find(({ name }) => name === skill.name || name === skill.manifest.displayName)?.instructions;
+  /** One search index for each snapshot: a second question does not open it again. */
+  let opened: { readonly catalog: Catalog; readonly index: Promise<FindIndex> } | undefined;
+  const finder = (): Promise<FindIndex> => {
+    const { catalog } = current();
+    if (opened?.catalog !== catalog) {
+      const instructionsOf = (name: string): string | undefined =>
+        given().find((skill) => skill.name === name)?.instructions;
+      opened = {
+        catalog,
+        index: openFindIndex({ skills: visibleSkills(catalog.list()), cacheFolder, instructionsOf }),
+      };
+    }
+    return opened.index;
+  };
   return {
     renderListing: (options) => renderListing(current().catalog.list(), options),
     planListing: (options) => planListing(current().catalog.list(), options),
-    async find(query, k) {
-      const skills = visibleSkills(current().catalog.list());
-      const instructionsOf = (name: string): string | undefined =>
-        given().find((skill) => skill.name === name)?.instructions;
-      return (await openFindIndex({ skills, cacheFolder, instructionsOf })).find(query, k);
-    },
+    find: async (query, k) => (await finder()).find(query, k),
     matchTriggers: (message) => matchTriggers(visibleSkills(current().catalog.list()), message),
     getInstructions: async (name, options = {}) =>
       readInstructions(current().catalog.require(name), { ...options, ...access(), profile, bodyOf }),
