@@ -120,7 +120,7 @@ function pick(list, random) {
 }
 
 /** mulberry32: small, fast, and the same everywhere. @param {number} seed @returns {Random} */
-function seededRandom(seed) {
+export function seededRandom(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

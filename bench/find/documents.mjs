@@ -1,4 +1,5 @@
 /** Skills to search, made from a vocabulary in which, as in real text, few words are common and most are rare. */
+import { seededRandom } from "../generate-skills.mjs";
 
 /** @typedef {import("../../src/find/find-document.ts").FindDocument & { location: string }} BenchDocument */
 
@@ -44,15 +45,4 @@ function word(rank) {
     rest = Math.floor(rest / SYLLABLES.length);
   }
   return made;
-}
-
-/** mulberry32. @param {number} seed */
-function seededRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -10,6 +10,7 @@ import type { CheckedSkill } from "../skill/skill.ts";
 import { type ListFolder, readFolderListing } from "../sources/folder-listing.ts";
 import { stampOf } from "../trust/identify-file.ts";
 import type { Profile } from "../validate/profiles.ts";
+import { currentStamp, isSettled, lastChange } from "./file-stamp.ts";
 import {
   type PackedChecked,
   type PackedListing,
@@ -21,8 +22,6 @@ import {
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
 const FORMAT = 2;
-/** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
-const RACY_MS = 2000;
 /** Lines that are joined at a time. */
 const BATCH = 512;
 /** Fewer skills than this are read faster than an index is. */
@@ -76,7 +75,7 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
     const afterStamp = key.length + 1 + stamp.length;
     const afterChange = line.indexOf("\t", afterStamp + 1);
     const changed = Number(line.slice(afterStamp + 1, afterChange));
-    if (line.charAt(afterStamp) !== "\t" || changed >= old.writtenAt - RACY_MS) return undefined;
+    if (line.charAt(afterStamp) !== "\t" || !isSettled(changed, old.writtenAt)) return undefined;
     const value = parseOrUndefined<Value>(line.slice(afterChange + 1));
     if (value === undefined) return undefined;
     kept.push(line);
@@ -105,8 +104,8 @@ export function openSkillIndex(options: IndexOptions): SkillIndex {
 
     recall(file) {
       if (old.lines.size === 0) return undefined;
-      const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-      const known = stats && find<PackedChecked>(keyOf(file, ""), stampOf(stats));
+      const stamp = currentStamp(file);
+      const known = stamp === undefined ? undefined : find<PackedChecked>(keyOf(file, ""), stamp);
       if (known === undefined) return undefined;
       skills += 1;
       return unpackChecked(known, file);
@@ -134,11 +133,6 @@ function nameFor(text: string): string {
     low = Math.imul(low + text.charCodeAt(index), 0x5bd1e995) ^ (low >>> 15);
   }
   return [high, low].map((part) => (part >>> 0).toString(16).padStart(8, "0")).join("");
-}
-
-/** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
-function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
-  return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
 }
 
 function readIndex(path: string, heading: string): OldIndex {

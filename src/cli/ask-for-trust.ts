@@ -20,7 +20,7 @@ export async function askForTrust(context: CliContext, flags: CommonFlags, metie
   return metier;
 }
 
-export function trustQuestions(metier: Metier): readonly TrustQuestion[] {
+function trustQuestions(metier: Metier): readonly TrustQuestion[] {
   const projectConfig = projectConfigOf(metier);
   return listTrustQuestions({
     roots: metier.roots

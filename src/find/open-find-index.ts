@@ -3,8 +3,8 @@
  * file is the same; only the others are read. The cache can be deleted at any time and never changes an answer.
  */
 import { hash } from "node:crypto";
-import { type BigIntStats, statSync } from "node:fs";
 import { join } from "node:path";
+import { currentStamp, isSettled, lastChange } from "../catalog/file-stamp.ts";
 import { MAX_SKILL_BYTES } from "../catalog/read-skill.ts";
 import { compareText } from "../foundation/diagnostic.ts";
 import { readBounded } from "../host/read-bounded.ts";
@@ -34,8 +34,6 @@ export interface FindIndex extends Finder {
   readonly filesRead: number;
 }
 
-/** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
-const RACY_MS = 2000;
 /** Fewer skills than this are read faster than an index is. */
 const MIN_SKILLS = 32;
 /** Between batches of this many files the event loop gets its turn: a server may be waiting. */
@@ -113,21 +111,13 @@ function openRecall(old: IndexContent | undefined): Recall {
   }
   return (skill, store) => {
     const place = places.get(skill.location);
-    if (place === undefined || place.file.changed >= old.writtenAt - RACY_MS) return undefined;
+    if (place === undefined || !isSettled(place.file.changed, old.writtenAt)) return undefined;
     if (currentStamp(skill.location) !== place.file.stamp) return undefined;
     if (manifestDigest(skill) !== place.file.digest) return undefined;
     const own = lengths.subarray(place.part, place.part + PARTS.length);
     store.copy(own, numbers.subarray(place.from, place.from + sumOf(own)));
     return place.file;
   };
-}
-
-function currentStamp(file: string): string | undefined {
-  try {
-    return stampOf(statSync(file, { bigint: true }));
-  } catch {
-    return undefined; // Gone or out of reach, which reading it will show.
-  }
 }
 
 /** Gives what the index keeps of it: nothing without a file that can be read and whose path fits on a line. */
@@ -158,9 +148,4 @@ function manifestDigest({ name, manifest: { description, tags, whenToUse } }: Fi
 
 function digestOf(text: string): string {
   return hash("sha256", text, "hex").slice(0, 24);
-}
-
-/** The later of both times in milliseconds. */
-function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
-  return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
 }

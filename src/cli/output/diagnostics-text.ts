@@ -9,7 +9,7 @@ export function diagnosticText(diagnostic: Diagnostic, style: Style): string {
   return hint ? `${first}\n    ${style.dim(`→ ${safeLine(hint)}`)}` : first;
 }
 
-export function severityText(severity: Severity, style: Style): string {
+function severityText(severity: Severity, style: Style): string {
   if (severity === "error") return style.red("error");
   return severity === "warning" ? style.yellow("warning") : style.cyan("info");
 }

@@ -1,0 +1,24 @@
+/** When a file that was read for an index counts as unchanged: the same stamp, and not changed just as it was written. */
+import { type BigIntStats, statSync } from "node:fs";
+import { stampOf } from "../trust/identify-file.ts";
+
+/** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
+const RACY_MS = 2000;
+
+/** `undefined` for a file that is gone or out of reach, which reading it will show. */
+export function currentStamp(file: string): string | undefined {
+  try {
+    return stampOf(statSync(file, { bigint: true }));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
+export function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
+  return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
+}
+
+export function isSettled(changed: number, writtenAt: number): boolean {
+  return changed < writtenAt - RACY_MS;
+}
