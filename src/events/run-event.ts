@@ -1,0 +1,117 @@
+/**
+ * What happens in a run, as one typed, versioned union. The command line's view, the log, statistics and replays are
+ * all made from it. Every text in it has passed the redaction gate.
+ */
+import type { Json } from "../skill/manifest.ts";
+
+export const EVENT_VERSION = 1;
+
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+}
+
+export type RunStatus = "completed" | "limited" | "failed" | "refused" | "cancelled";
+export type RunLimit = "iterations" | "time" | "tokens" | "cost" | "output" | "depth";
+
+/** A part of a message as a model is sent it or sends it. */
+export type MessagePart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "tool-call"; readonly callId: string; readonly tool: string; readonly input: Json }
+  | {
+      readonly type: "tool-result";
+      readonly callId: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+    };
+
+export interface RecordedMessage {
+  readonly role: "user" | "assistant" | "tool";
+  readonly parts: readonly MessagePart[];
+}
+
+export type RunEventBody =
+  | {
+      readonly type: "run-started";
+      readonly skill: string;
+      readonly source: "model" | "user" | "code";
+      readonly location: string;
+      readonly trust: "trusted" | "untrusted";
+      readonly model: string;
+      readonly depth: number;
+      /** Of the run that started this one. */
+      readonly parentRunId?: string;
+      readonly tools: readonly string[];
+      readonly workDir: string;
+      readonly skillDir?: string;
+      readonly cwd: string;
+      /** Names only. */
+      readonly env: readonly string[];
+    }
+  /** The model is asked. `messages` are those that are new since the last step; `system` stands in the first only. */
+  | {
+      readonly type: "model-called";
+      readonly step: number;
+      readonly system?: string;
+      readonly messages: readonly RecordedMessage[];
+    }
+  /** Live only, never stored: the whole text follows in `model-answered`. */
+  | { readonly type: "text-delta"; readonly step: number; readonly text: string }
+  | {
+      readonly type: "model-answered";
+      readonly step: number;
+      readonly parts: readonly MessagePart[];
+      readonly finishReason: string;
+      readonly usage: TokenUsage;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "model-retried";
+      readonly step: number;
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "tool-called";
+      readonly step: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly input: Json;
+      /** How the policy answered, and by which rule. */
+      readonly decision: "allow" | "approved" | "deny";
+      readonly rule: string;
+    }
+  | {
+      readonly type: "tool-finished";
+      readonly step: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly durationMs: number;
+    }
+  | { readonly type: "child-started"; readonly runId: string; readonly skill: string }
+  | { readonly type: "diagnostic"; readonly code: string; readonly message: string }
+  | { readonly type: "limit-reached"; readonly limit: RunLimit; readonly message: string }
+  | {
+      readonly type: "run-finished";
+      readonly status: RunStatus;
+      readonly text: string;
+      readonly iterations: number;
+      readonly usage: TokenUsage;
+      readonly durationMs: number;
+      readonly limit?: RunLimit;
+      readonly error?: { readonly code: string; readonly message: string };
+    };
+
+export type RunEvent = RunEventBody & {
+  readonly v: typeof EVENT_VERSION;
+  readonly runId: string;
+  /** 1, 2, 3 … within the run. */
+  readonly seq: number;
+  /** ISO 8601, with milliseconds. */
+  readonly at: string;
+};

@@ -1,0 +1,46 @@
+/** The contract every sandbox backend keeps. A backend that cannot hold a part of the policy refuses; it never runs anyway. */
+import type { World } from "./world.ts";
+
+export type SandboxBackend = "bubblewrap" | "sandbox-runtime" | "just-bash" | "none";
+
+export interface SandboxLimits {
+  readonly timeoutMs: number;
+  /** Of each stream that is kept; what comes after it is dropped and said so. */
+  readonly maxOutputBytes: number;
+  readonly maxProcesses?: number;
+  readonly maxMemoryBytes?: number;
+  readonly maxFileBytes?: number;
+}
+
+export interface SandboxCommand {
+  /** Executed as it is, without a shell; `["bash", "-c", text]` is how a shell is asked for. */
+  readonly argv: readonly string[];
+  readonly world: World;
+  /** Default: the world's own. */
+  readonly cwd?: string;
+  /** On top of the minimal environment that the backend makes; nothing of the parent's environment gets in. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly limits: SandboxLimits;
+  /** Ends the whole process tree. */
+  readonly signal?: AbortSignal;
+  onOutput?(stream: "stdout" | "stderr", chunk: Uint8Array): void;
+}
+
+export interface CommandOutcome {
+  readonly ended: "exited" | "signalled" | "timeout" | "cancelled" | "limit" | "refused";
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Bytes that did not fit `maxOutputBytes`, of both streams together. */
+  readonly droppedBytes: number;
+  readonly durationMs: number;
+  /** For `limit` and `refused`: which, in one sentence. */
+  readonly reason?: string;
+}
+
+export interface Sandbox {
+  readonly backend: SandboxBackend;
+  run(command: SandboxCommand): Promise<CommandOutcome>;
+}

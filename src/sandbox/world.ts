@@ -1,0 +1,19 @@
+/**
+ * What one run sees of the machine: the same for its commands (bubblewrap makes it so) and for the file tools (the path
+ * gate holds them to it). All paths are absolute and real.
+ */
+export interface World {
+  /** Where tools start: the working directory of a trusted run, the work folder of an untrusted one. */
+  readonly cwd: string;
+  /** `$METIER_WORK_DIR`: fresh for the run, writable, kept after it. */
+  readonly workDir: string;
+  /** The folder of the skill, always read-only; absent for a skill given as an object. */
+  readonly skillDir?: string;
+  /** Folders and files that can be read, each with everything below it. Includes what is writable. */
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  /** Seen as empty, whatever the lists above say: secrets, Metier's own folders, loaded config files, `.env*`. */
+  readonly masked: readonly string[];
+  /** Inside a writable folder, but read-only: `.git/hooks`, `.metier`, … */
+  readonly protectedPaths: readonly string[];
+}
