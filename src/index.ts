@@ -3,7 +3,7 @@ export { Catalog, type SearchedPlace, type SkillFilter } from "./catalog/catalog
 export type { GivenSkill } from "./catalog/given-skills.ts";
 export type { ValidationReport, ValidationResult } from "./catalog/validate-paths.ts";
 export type { Config, LoadedConfig, Origin, PresetName } from "./config/config.ts";
-export { createConversation } from "./disclose/conversation.ts";
+export { type Conversation, createConversation } from "./disclose/conversation.ts";
 export { estimateTokens, loadTokenCounter, type TokenCounter } from "./disclose/count-tokens.ts";
 export type { ResourceKind, ResourceListing, SkillResource } from "./disclose/list-resources.ts";
 export type { Activation, ListingFormatName, ListingOptions, LocationStyle } from "./disclose/listing.ts";
@@ -51,4 +51,7 @@ export type { MetierOptions } from "./runtime/metier-options.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";
 export type { Skill, SkillForm, SkillPlace, SkillStatus, Trust, TrustDecision } from "./skill/skill.ts";
+export type { SkillTool } from "./tools/skills/skill-tool.ts";
+export type { SkillTools, SkillToolsOptions } from "./tools/skills/skill-tools.ts";
+export type { Tool, ToolEffect, ToolInput, ToolOutput } from "./tools/tool.ts";
 export { PROFILES, type Profile } from "./validate/profiles.ts";

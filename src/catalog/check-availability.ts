@@ -2,6 +2,7 @@
  * Can a skill be used on this machine? Declared requirements decide; the free text of `compatibility` only gives
  * hints. Nothing is run, and each command is looked up once, by the finder.
  */
+import type { EnvironmentValue } from "../config/config.ts";
 import type { CommandFinder, Environment } from "../host/find-command.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import { compatibilityHints } from "./compatibility-hints.ts";
@@ -12,7 +13,7 @@ export interface AvailabilityContext {
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
   /** The UPPER_CASE values that the config has for this skill. */
-  readonly settingsEnv?: Readonly<Record<string, { readonly value: string }>>;
+  readonly settingsEnv?: Readonly<Record<string, EnvironmentValue>>;
 }
 
 export type Availability =
@@ -50,7 +51,8 @@ export function checkAvailability(
 
 /** An empty value counts as none, as it does for most programs that look for a key. */
 function isSet(name: string, { environment, settingsEnv = {} }: AvailabilityContext): boolean {
-  const configured = Object.hasOwn(settingsEnv, name) && settingsEnv[name]?.value;
+  const own = Object.hasOwn(settingsEnv, name) ? settingsEnv[name] : undefined;
+  const configured = own && (!("value" in own) || own.value !== "");
   const inherited = Object.hasOwn(environment, name) && environment[name];
   return Boolean(configured || inherited);
 }

@@ -1,11 +1,18 @@
 /** Whether configuration lets a skill be used, and the sentence that says why not. */
 import type { PluginEntry, SkillsConfig } from "../config/config.ts";
 import { type NameMatcher, nameMatcher } from "../foundation/glob-pattern.ts";
+import type { SkillManifest } from "../skill/manifest.ts";
+import type { Scope } from "../skill/scope.ts";
 import { normaliseSkillName } from "../skill/skill-name.ts";
-import type { PlacedSkill } from "./placed-skill.ts";
+
+/** What the answer depends on. A placed skill has it. */
+export interface EnablementSubject {
+  readonly manifest: Pick<SkillManifest, "name" | "optIn">;
+  readonly root: { readonly scope: Scope };
+}
 
 /** Answers with the reason a skill is disabled, or nothing. */
-export type DecideEnabled = (skill: PlacedSkill) => string | undefined;
+export type DecideEnabled = (skill: EnablementSubject) => string | undefined;
 
 export function enablementOf(config: SkillsConfig): DecideEnabled {
   const disabled = nameMatcher(config.disabled);
@@ -35,7 +42,7 @@ function listed(match: NameMatcher, name: string, word: string, key: string): st
   return pattern === undefined ? undefined : `${word} by \`${pattern}\` in \`${key}\``;
 }
 
-function bundledReason({ root, manifest }: PlacedSkill, config: SkillsConfig): string | undefined {
+function bundledReason({ root, manifest }: EnablementSubject, config: SkillsConfig): string | undefined {
   if (root.scope !== "bundled") return undefined;
   if (config.disabledBundled.includes(manifest.name)) return "disabled by `skills.disabled-bundled`";
   const { enabledBundled } = config;
@@ -44,7 +51,7 @@ function bundledReason({ root, manifest }: PlacedSkill, config: SkillsConfig): s
   return undefined;
 }
 
-function pluginReason({ root, manifest }: PlacedSkill, off: ReadonlySet<string>): string | undefined {
+function pluginReason({ root, manifest }: EnablementSubject, off: ReadonlySet<string>): string | undefined {
   if (root.scope !== "installed" || !off.has(manifest.name)) return undefined;
   return "disabled by its entry in `skills.plugins`";
 }

@@ -9,6 +9,7 @@ import { list } from "./commands/list.ts";
 import { newSkill } from "./commands/new.ts";
 import { prompt } from "./commands/prompt.ts";
 import { read } from "./commands/read.ts";
+import { runs } from "./commands/runs.ts";
 import { show } from "./commands/show.ts";
 import { manageActions, manageList, tour } from "./commands/tour.ts";
 import { trust, untrust } from "./commands/trust.ts";
@@ -23,6 +24,7 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   find,
   match,
   doctor,
+  runs,
   newSkill,
   validate,
   enable,

@@ -19,6 +19,7 @@ export function buildConfig(values: ConfigValues, policy: readonly Assignment[])
     tools: table(),
     policyTools: table(),
     sandbox: table(),
+    runs: table(),
   });
   for (const value of values.values()) {
     if (value.field.type === ALLOW_LISTS) setAllowLists(config, value.value as readonly unknown[]);

@@ -3,7 +3,8 @@
  * edits, `config --explain` and the reference page are all made from this table; nothing else names a key.
  */
 import { SCOPES } from "../skill/scope.ts";
-import { PRESETS } from "./config.ts";
+import { MODEL_PROVIDERS, PRESETS } from "./config.ts";
+import { RUN_FIELDS } from "./run-fields.ts";
 import {
   COMMON_CHATS,
   COMMON_DOMAINS,
@@ -26,6 +27,7 @@ import {
   PATH,
   PATHS,
   PLUGINS,
+  PRICE,
   PROJECT_PATHS,
   SCOPE_ORDER,
   TEXT,
@@ -167,6 +169,23 @@ const SKILLS: readonly ConfigField[] = [
     tightening: stricterOf("inline", "auto", "isolated"),
   },
   {
+    path: "skills.dynamic-context",
+    type: BOOLEAN,
+    description: "Whether commands in the text of a trusted skill, written !`…`, run before it is shown.",
+    default: false,
+    project: "ignore",
+    tightening: onlyTo(false),
+  },
+  {
+    path: "skills.secret-env",
+    type: oneOf("allow", "block"),
+    description:
+      "Whether skills may declare variables whose names look like secrets: `…_TOKEN`, `…_API_KEY`.",
+    default: "allow",
+    project: "tighten",
+    tightening: stricterOf("allow", "block"),
+  },
+  {
     path: "skills.script-timeout-ms",
     type: integer(1, 86_400_000, "milliseconds"),
     description: "How long a skill's script may run.",
@@ -246,7 +265,7 @@ const ONE_SKILL: readonly ConfigField[] = [
 const MODELS: readonly ConfigField[] = [
   {
     path: "models.<alias>.provider",
-    type: oneOf("anthropic", "openai", "google", "openai-compatible", "replay", "scripted"),
+    type: oneOf(...MODEL_PROVIDERS),
     description: "Who serves the model.",
     project: "ignore",
   },
@@ -280,6 +299,18 @@ const MODELS: readonly ConfigField[] = [
     type: COMMAND,
     description: "A command that prints the key.",
     project: "never",
+  },
+  {
+    path: "models.<alias>.input-price",
+    type: PRICE,
+    description: "What a million input tokens cost, for runs with a cost limit.",
+    project: "ignore",
+  },
+  {
+    path: "models.<alias>.output-price",
+    type: PRICE,
+    description: "What a million output tokens cost, in the same currency.",
+    project: "ignore",
   },
 ];
 
@@ -359,4 +390,5 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   ...MODELS,
   ...providerFields("capabilities.providers.<provider>"),
   ...TOOLS_AND_SANDBOX,
+  ...RUN_FIELDS,
 ];

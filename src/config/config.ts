@@ -1,16 +1,35 @@
 /** The normalised configuration: camelCase, defaults filled in, paths absolute. Made by `load-config.ts`. */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Scope } from "../skill/scope.ts";
+import type { OutputFilterMode } from "./run-fields.ts";
 
 export const PRESETS = ["ash", "agent-harness", "mamba", "weakincentives"] as const;
 export type PresetName = (typeof PRESETS)[number];
 
+export const MODEL_PROVIDERS = [
+  "anthropic",
+  "openai",
+  "google",
+  "openai-compatible",
+  "replay",
+  "scripted",
+] as const;
+export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
+
 export type ToolAnswer = "allow" | "ask" | "deny";
 export type DefaultExecution = "auto" | "inline" | "isolated";
 
-export interface EnvironmentValue {
-  readonly value: string;
-  readonly secret: boolean;
+/** A variable of one skill: the value itself, or where it is to be fetched when a run needs it. */
+export type EnvironmentValue = { readonly secret: boolean } & (
+  | { readonly value: string }
+  | { readonly command: readonly string[] }
+  | { readonly keychain: KeychainEntry }
+);
+
+/** Written `service/account`. */
+export interface KeychainEntry {
+  readonly service: string;
+  readonly account: string;
 }
 
 export interface CapabilityProviderConfig {
@@ -59,6 +78,9 @@ export interface SkillsConfig {
   readonly nested: boolean;
   readonly namespaceTools: boolean;
   readonly defaultExecution: DefaultExecution;
+  /** Whether commands in the text of a trusted skill run. */
+  readonly dynamicContext: boolean;
+  readonly secretEnv: "allow" | "block";
   readonly scriptTimeoutMs: number;
   /** Directories that replace the preset's or default ones; relative ones are below each project folder. */
   readonly projectDirs?: readonly string[];
@@ -69,13 +91,17 @@ export interface SkillsConfig {
   readonly settings: Readonly<Record<string, SkillSettings>>;
 }
 
+/** `[models.<alias>]` */
 export interface ModelConfig {
-  readonly provider?: string;
+  readonly provider?: ModelProvider;
   readonly model?: string;
   readonly apiKeyEnv?: string;
   readonly apiKey?: string;
   readonly apiKeyCommand?: readonly string[];
   readonly baseUrl?: string;
+  /** Per million tokens, in a currency of the user's choosing. */
+  readonly inputPrice?: number;
+  readonly outputPrice?: number;
 }
 
 export interface Config {
@@ -91,6 +117,18 @@ export interface Config {
     readonly network: readonly string[];
     readonly programs: readonly string[];
   };
+  readonly runs: RunsConfig;
+}
+
+/** `[runs]` */
+export interface RunsConfig {
+  readonly maxIterations: number;
+  readonly timeoutSeconds: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly maxOutputBytes: number;
+  readonly maxDepth: number;
+  readonly outputFilter: OutputFilterMode;
 }
 
 /** Lowest first. `policy` stands last and can only tighten. */

@@ -35,6 +35,7 @@ const LAYER_WORDS: Readonly<Record<Origin["layer"], string>> = {
 };
 
 export function formatOrigin({ layer, where, line }: Origin): string {
+  if (layer === "option" && where) return where; // It says itself which option it is.
   const place = line === undefined ? where : `${where}:${line}`;
   return [LAYER_WORDS[layer], place].filter(Boolean).join(" ");
 }

@@ -10,7 +10,10 @@ const MOST_CHARACTERS = 80;
 /** The value as data, with secrets and the credentials of URLs replaced. */
 export function redactValue(field: ConfigField, value: unknown): unknown {
   if (!field.secret) return withoutCredentials(value);
-  return isTable(value) && value.secret === false ? withoutCredentials(value.value) : REDACTED;
+  if (!isTable(value)) return REDACTED;
+  const { value: own, secret, ...reference } = value;
+  if (own === undefined) return withoutCredentials(reference); // a command or a key chain: it holds no secret
+  return secret === false ? withoutCredentials(own) : REDACTED;
 }
 
 /** The value on one short line, for messages. Tables are not shown: what stands in the wrong place may be secret. */

@@ -84,8 +84,13 @@ export const FURTHER_LIST: Tightening = tightening<readonly Texts[]>({
 
 export const COMMON_DOMAINS: Tightening = tightening<Texts>({
   how: "may only be narrowed",
-  combine: (lower = [], limit) => intersect(lower, limit, isDomainCovered),
+  combine: (lower = [], limit) => commonDomains(lower, limit),
 });
+
+/** The domains that both lists grant. */
+export function commonDomains(a: readonly string[], b: readonly string[]): readonly string[] {
+  return intersect(a, b, isDomainCovered);
+}
 
 export const COMMON_NAMES: Tightening = tightening<Texts>({
   how: "may only be narrowed",

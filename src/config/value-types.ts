@@ -6,7 +6,7 @@ import { isAbsolute, normalize } from "node:path";
 import { toKebabCase } from "../foundation/spelling.ts";
 import { expandPath } from "../host/places.ts";
 import { isScope, SCOPES } from "../skill/scope.ts";
-import type { PluginEntry } from "./config.ts";
+import type { EnvironmentValue, KeychainEntry, PluginEntry } from "./config.ts";
 import { splitCommand } from "./split-command.ts";
 
 /** What `~` and relative paths mean for a value. */
@@ -49,6 +49,12 @@ export function integer(least: number, most: number, unit: string): ValueType {
     fromText: (text) => (/^\s*-?\d{1,15}\s*$/.test(text) ? Number(text) : text),
   };
 }
+
+export const PRICE: ValueType = {
+  allowed: "a number that is not negative",
+  read: (raw) => (typeof raw === "number" && Number.isFinite(raw) && raw >= 0 ? raw : undefined),
+  fromText: (text) => (/^\s*\d{1,9}(?:\.\d{1,9})?\s*$/.test(text) ? Number(text) : text),
+};
 
 export function oneOf(...values: readonly string[]): ValueType {
   return {
@@ -111,25 +117,39 @@ export const SCOPE_ORDER: ValueType = {
 
 export const COMMAND: ValueType = {
   allowed: "a program and its arguments, as a list of texts or as one text",
-  read: (raw) => {
-    const words = typeof raw === "string" ? splitCommand(raw) : raw;
-    const sound = Array.isArray(words) && words.every((word) => typeof word === "string") && words[0];
-    return sound ? [...words] : undefined;
-  },
+  read: readCommand,
   fromText: (text) => (text.trimStart().startsWith("[") ? parseJson(text) : text),
 };
 
 /** A variable of one skill's environment: secret unless it says otherwise. */
 export const ENVIRONMENT_VALUE: ValueType = {
-  allowed: 'a text, or `{ value = "…", secret = false }`',
-  read: (raw) => {
-    const table = isTable(raw) ? raw : { value: raw };
-    const { value, secret = true, ...rest } = table;
-    const scalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-    if (!scalar || typeof secret !== "boolean" || Object.keys(rest).length > 0) return undefined;
-    return { value: String(value), secret };
+  allowed:
+    'a text, or `{ value = "…" }`, `{ command = ["program", "argument"] }` or `{ keychain = "service/account" }`, each also with `secret = false`',
+  read: (raw): EnvironmentValue | undefined => {
+    const { secret = true, ...source } = isTable(raw) ? raw : { value: raw };
+    const [key = "", ...others] = Object.keys(source);
+    const read = Object.hasOwn(VARIABLE_SOURCES, key) ? VARIABLE_SOURCES[key] : undefined;
+    const found = others.length === 0 ? read?.(source[key]) : undefined;
+    return found && typeof secret === "boolean" ? { ...found, secret } : undefined;
   },
   fromText: (text) => text,
+};
+
+type VariableSource = { value: string } | { command: readonly string[] } | { keychain: KeychainEntry };
+
+const VARIABLE_SOURCES: Readonly<Record<string, (raw: unknown) => VariableSource | undefined>> = {
+  value: (raw) =>
+    typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean"
+      ? { value: String(raw) }
+      : undefined,
+  command: (raw) => {
+    const command = readCommand(raw);
+    return command && { command };
+  },
+  keychain: (raw) => {
+    const [, service, account] = (typeof raw === "string" && /^([^/]+)\/(.+)$/s.exec(raw)) || [];
+    return service && account ? { keychain: { service, account } } : undefined;
+  },
 };
 
 export const PLUGINS: ValueType = {
@@ -161,6 +181,12 @@ function readPlugin(raw: unknown): PluginEntry | undefined {
 /** A plain object: what TOML calls a table. */
 export function isTable(raw: unknown): raw is Readonly<Record<string, unknown>> {
   return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof Date);
+}
+
+function readCommand(raw: unknown): readonly string[] | undefined {
+  const words = typeof raw === "string" ? splitCommand(raw) : raw;
+  const sound = Array.isArray(words) && words.every((word) => typeof word === "string") && words[0];
+  return sound ? [...words] : undefined;
 }
 
 function readText(raw: unknown): string | undefined {

@@ -93,7 +93,7 @@ export type RunEventBody =
       readonly isError: boolean;
       readonly durationMs: number;
     }
-  | { readonly type: "child-started"; readonly runId: string; readonly skill: string }
+  | { readonly type: "child-started"; readonly childRunId: string; readonly skill: string }
   | { readonly type: "diagnostic"; readonly code: string; readonly message: string }
   | { readonly type: "limit-reached"; readonly limit: RunLimit; readonly message: string }
   | {

@@ -146,6 +146,43 @@ export const DIAGNOSTIC_CODES = {
   "resource.special-file": "Something in a skill is neither file, folder nor link; it is left out.",
   "resource.unreadable": "A file of a skill cannot be read; it is left out.",
   "mount.link-escapes": "A link leads out of a skill's folder and can be followed in the mounted one.",
+
+  // the model of a run
+  "model.unknown": "A model is named that is not configured; the default one is used.",
+  "model.no-key": "A skill names a provider for which there is no key; the default model is used.",
+  "model.plain-http": "A key is sent over plain HTTP to another machine.",
+
+  // secrets, the environment of a run, and its events
+  "secret.short": "A secret is too short to be redacted.",
+  "secret.reserved-name": "A skill declares a variable that decides how programs start; it is not given one.",
+  "secret.not-allowed": "Values of the user's config are not given to a skill, because of its trust.",
+  "secret.unresolved": "The command or key chain that a variable refers to gave no value.",
+  "run.sink-failed": "Something that listens to a run's events failed and hears no more of them.",
+  "run.not-removed": "An old run could not be removed.",
+
+  // invoking a skill
+  "invoke.not-honoured": "Fields that only an isolated run can honour have no effect inline.",
+  "invoke.withheld": "Fields of an untrusted skill that have no effect until it is trusted.",
+  "invoke.dynamic-context": "Commands in the text of a skill were not run.",
+
+  // named agents and custom commands
+  "definition.empty": "The file of an agent or a command has no text; it is left out.",
+  "definition.shadowed": "Another agent or command of that name counts.",
+  "definition.conflict": "Two agents or commands of one name stand in the same folder; one counts.",
+  "definition.untrusted-shadow":
+    "An untrusted agent or command has the name of a trusted one and does not replace it.",
+
+  // the world of a run and its sandbox
+  "sandbox.path-not-shown": "A folder that was asked for is not shown to a run.",
+  "sandbox.path-not-writable": "A folder that was to be writable stays read-only for a run.",
+  "sandbox.scan-limit": "A folder is too large to be looked through for secrets.",
+  "sandbox.unsandboxed": "Commands run without a sandbox, because the config says so.",
+  "sandbox.unavailable": "No sandbox works on this machine, so no command is run.",
+
+  // tools and their policy
+  "tools.unknown": "A tool is named that does not exist here.",
+  "tools.scope-unenforceable":
+    "The scope of a tool pattern cannot be held: it allows nothing, and where it denies, everything.",
 } as const;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -1,7 +1,7 @@
 /**
- * The one gate to every file below a skill's folder. The file is opened first, and then it is checked where the opened
- * file lies: a link that is swapped between check and read cannot help anyone. Links that stay inside are followed;
- * pipes, sockets and devices are refused without waiting for them. Failures are values.
+ * The one gate to every file below a skill's folder or in the world of a run. The file is opened first, and then it is
+ * checked where the opened file lies: a link that is swapped between check and read cannot help anyone. Links that stay
+ * inside are followed; pipes, sockets and devices are refused without waiting for them. Failures are values.
  */
 import {
   type BigIntStats,
@@ -18,7 +18,7 @@ import type { ResourceFault } from "../foundation/errors.ts";
 import { checkContainedPath, showPath } from "./contained-path.ts";
 import { isInside } from "./places.ts";
 
-/** A regular file that is open for reading. Whoever gets it reads through the descriptor alone, and closes it. */
+/** A regular file (or a folder, where one was asked for) that is open for reading. Whoever gets it reads through the descriptor alone, and closes it. */
 export interface ContainedFile {
   readonly descriptor: number;
   /** Of the open file. */
@@ -59,13 +59,36 @@ export function openContained(
   const isAllowed = (real: string): boolean =>
     (real !== realFolder && isInside(real, realFolder)) ||
     alsoInside.some((folder) => isInside(real, folder));
+  return openAllowed({
+    location: join(realFolder, ...checked.segments),
+    path,
+    isAllowed,
+    refuse: leavesFolder,
+  });
+}
+
+export interface OpenRequest {
+  /** Absolute; links in it are followed. */
+  readonly location: string;
+  /** How messages name it. */
+  readonly path: string;
+  /** Default: a regular file. */
+  readonly kind?: "file" | "folder";
+  /** Asked about real paths: before the open, and about what was opened. */
+  isAllowed(real: string): boolean;
+  /** The answer for a place that is not allowed. */
+  refuse(path: string): ContainedFault;
+}
+
+/** Opens what `location` leads to, if the system says that what was opened lies in an allowed place. */
+export function openAllowed(request: OpenRequest): OpenOutcome {
   try {
     // Resolving first only spares the open where the answer is plain; what counts is checked on the open file.
-    const realPath = realpathSync.native(join(realFolder, ...checked.segments));
-    if (!isAllowed(realPath)) return leavesFolder(path);
-    return checkOpened(openSync(realPath, OPEN_FLAGS), realPath, path, isAllowed);
+    const realPath = realpathSync.native(request.location);
+    if (!request.isAllowed(realPath)) return request.refuse(request.path);
+    return checkOpened(openSync(realPath, OPEN_FLAGS), realPath, request);
   } catch (error) {
-    return describeFailure(error, path);
+    return describeFailure(error, request);
   }
 }
 
@@ -82,19 +105,16 @@ export function withContained<Value>(
   }
 }
 
-function checkOpened(
-  descriptor: number,
-  realPath: string,
-  path: string,
-  isAllowed: (real: string) => boolean,
-): OpenOutcome {
+function checkOpened(descriptor: number, realPath: string, request: OpenRequest): OpenOutcome {
+  const { path, kind = "file" } = request;
   let keepOpen = false;
   try {
     const stats = fstatSync(descriptor, { bigint: true });
-    if (!isAllowed(locateOpened(descriptor, realPath, stats) ?? "")) return leavesFolder(path);
-    if (!stats.isFile()) return notAFile(path);
+    const openedPath = locateOpened(descriptor, realPath, stats) ?? "";
+    if (!request.isAllowed(openedPath)) return request.refuse(path);
+    if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) return wrongKind(path, kind);
     keepOpen = true;
-    return { ok: true, file: { descriptor, stats, realPath } };
+    return { ok: true, file: { descriptor, stats, realPath: openedPath } };
   } finally {
     if (!keepOpen) closeSync(descriptor);
   }
@@ -128,8 +148,9 @@ function leavesFolder(path: string): ContainedFault {
   };
 }
 
-function notAFile(path: string): ContainedFault {
-  return { ok: false, reason: "not-a-file", message: `${showPath(path)} is not a regular file.` };
+function wrongKind(path: string, wanted: "file" | "folder"): ContainedFault {
+  const what = wanted === "folder" ? "a folder" : "a regular file";
+  return { ok: false, reason: "not-a-file", message: `${showPath(path)} is not ${what}.` };
 }
 
 const FAULTS: Readonly<Record<string, readonly [ResourceFault, string]>> = {
@@ -143,10 +164,10 @@ const FAULTS: Readonly<Record<string, readonly [ResourceFault, string]>> = {
   EPERM: ["denied", "may not be read: permission was denied"],
 };
 
-function describeFailure(error: unknown, path: string): ContainedFault {
+function describeFailure(error: unknown, { path, refuse }: OpenRequest): ContainedFault {
   const { code = "unknown fault", syscall } = error as NodeJS.ErrnoException;
   // A link in the resolved path was put there after it was resolved; before, links only go round in circles.
-  if (code === "ELOOP" && syscall === "open") return leavesFolder(path);
+  if (code === "ELOOP" && syscall === "open") return refuse(path);
   const circular = ["missing", "does not exist: its links go round in circles"] as const;
   const refused = ["denied", `cannot be read: the system refused (${code})`] as const;
   const [reason, what] = code === "ELOOP" ? circular : (FAULTS[code] ?? refused);

@@ -15,6 +15,9 @@ export interface Places {
   readonly store: string;
   readonly grantsFile: string;
   readonly cache: string;
+  readonly state: string;
+  /** A folder for each run: its log and its work folder. */
+  readonly runs: string;
 }
 
 export function metierPlaces(
@@ -31,6 +34,8 @@ export function metierPlaces(
     store: join(base, "store"),
     grantsFile: join(base, "grants.json"),
     cache: join(base, "cache"),
+    state: join(base, "state"),
+    runs: join(base, "state", "runs"),
   };
 }
 

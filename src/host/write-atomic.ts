@@ -8,6 +8,7 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readlinkSync,
@@ -15,7 +16,6 @@ import {
   renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -25,19 +25,29 @@ export interface WriteOptions {
   onlyIf?(): boolean;
   /** Whether the text must outlast a power cut. Default: yes; a cache need not. */
   readonly flush?: boolean;
+  /** Of a new file. Default: 0600. */
+  readonly mode?: number;
 }
 
 /** Keeps the mode and owner of a file that is there, and writes through a link to its target. */
 export function writeAtomic(file: string, content: string | Uint8Array, options: WriteOptions = {}): boolean {
   const target = followLink(resolve(file));
-  const existing = statSync(target, { throwIfNoEntry: false });
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  return replaceFile(target, content, options);
+}
+
+/** As `writeAtomic`, in a folder that is there; a link of that name is replaced, not followed. */
+export function replaceFile(
+  target: string,
+  content: string | Uint8Array,
+  { onlyIf, flush = true, mode = 0o600 }: WriteOptions = {},
+): boolean {
+  const existing = lstatSync(target, { throwIfNoEntry: false });
   const folder = dirname(target);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { flush = true } = options;
   const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
-    writeTemporary(temporary, content, existing, flush);
-    if (options.onlyIf?.() === false) return false;
+    writeTemporary(temporary, content, existing?.isFile() ? existing : mode, flush);
+    if (onlyIf?.() === false) return false;
     renameSync(temporary, target);
   } finally {
     rmSync(temporary, { force: true });
@@ -63,13 +73,14 @@ function followLink(path: string): string {
 function writeTemporary(
   path: string,
   content: string | Uint8Array,
-  existing: Stats | undefined,
+  existing: Stats | number,
   flush: boolean,
 ): void {
-  const descriptor = openSync(path, "wx", 0o600);
+  const isNew = typeof existing === "number";
+  const descriptor = openSync(path, "wx", isNew ? existing : 0o600);
   try {
     writeFileSync(descriptor, content);
-    if (existing) {
+    if (!isNew) {
       if (existing.uid !== process.getuid?.()) tryToKeepOwner(descriptor, existing);
       fchmodSync(descriptor, existing.mode & 0o7777);
     }

@@ -47,6 +47,10 @@ function oneOf(...values: readonly (string | boolean)[]): OptionType {
 }
 
 const OPTIONS: Readonly<Record<keyof MetierOptions, OptionType>> = {
+  models: OBJECT,
+  tools: { allowed: "a list of tools", accepts: Array.isArray },
+  agents: { allowed: "a list of agents", accepts: Array.isArray },
+  search: OBJECT,
   cwd: FOLDER,
   home: PATH,
   configFile: PATH,

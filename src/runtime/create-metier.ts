@@ -18,9 +18,10 @@ import { createDisclosure, type Disclosure } from "./disclosure.ts";
 import { loadState, type MetierState } from "./load-state.ts";
 import type { MetierOptions } from "./metier-options.ts";
 import { isRegisteredAs, refuseKnown, requireRegistered, toRegistration } from "./registration.ts";
+import { createRunning, type Running } from "./running.ts";
 import type { Discovery, Wanted } from "./wanted.ts";
 
-export interface Metier extends Disclosure {
+export interface Metier extends Disclosure, Running {
   /** The current snapshot. It never changes; `discover`, `reload` and a watch replace it. */
   readonly catalog: Catalog;
   readonly config: LoadedConfig;
@@ -100,6 +101,15 @@ export async function createMetierUnder(
       return state.catalog;
     });
 
+  const given = (): readonly GivenSkill[] =>
+    [...(options.integrations ?? []), ...state.registered].filter((entry) => typeof entry !== "string");
+  const disclosure = createDisclosure({
+    current: () => state,
+    given,
+    profile,
+    cacheFolder: options.index === false ? undefined : places.cache,
+  });
+
   return {
     get catalog() {
       return state.catalog;
@@ -121,12 +131,17 @@ export async function createMetierUnder(
     has: (name) => state.catalog.has(name),
     names: (filter) => state.catalog.names(filter),
     diagnostics: () => state.catalog.diagnostics,
-    ...createDisclosure({
+    ...disclosure,
+    ...createRunning({
       current: () => state,
-      given: () =>
-        [...(options.integrations ?? []), ...state.registered].filter((entry) => typeof entry !== "string"),
+      reload,
+      given,
+      disclosure,
+      options,
       profile,
-      cacheFolder: options.index === false ? undefined : places.cache,
+      places,
+      cwd,
+      environment: options.environment ?? process.env,
     }),
     reload,
 

@@ -1,6 +1,7 @@
 /** What a `Metier` tells a model, tier by tier: the functions of `src/disclose` over its current snapshot. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
+import { skillSettings } from "../config/skill-settings.ts";
 import { listResources, type ResourceListing } from "../disclose/list-resources.ts";
 import type { ListingOptions } from "../disclose/listing.ts";
 import { type ListingPlan, type PlanOptions, planListing } from "../disclose/plan-listing.ts";
@@ -12,6 +13,7 @@ import type { FindHit } from "../find/build-finder.ts";
 import { matchTriggers, type TriggerMatches } from "../find/match-triggers.ts";
 import { type FindIndex, openFindIndex } from "../find/open-find-index.ts";
 import type { Skill } from "../skill/skill.ts";
+import { type SkillTools, type SkillToolsOptions, skillTools } from "../tools/skills/skill-tools.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { MetierState } from "./load-state.ts";
 
@@ -36,6 +38,11 @@ export interface Disclosure {
   listResources(name: string): ResourceListing;
   /** Tier 3: one file of a skill; throws `SkillResourceError` for anything else. */
   readResource(name: string, path: string, options?: ResourceOptions): ResourceContent;
+  /**
+   * All tiers for a model without a file system: text for its system prompt, and tools. Skills that are only for some
+   * chats are left out, since nobody is known to ask.
+   */
+  skillTools(options?: SkillToolsOptions): SkillTools;
 }
 
 export interface DisclosureInputs {
@@ -67,7 +74,7 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
     }
     return opened.index;
   };
-  return {
+  const disclosure: Omit<Disclosure, "skillTools"> = {
     renderListing: (options) => renderListing(current().catalog.list(), options),
     planListing: (options) => planListing(current().catalog.list(), options),
     find: async (query, k) => (await finder()).find(query, k),
@@ -78,4 +85,19 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
     readResource: (name, path, options = {}) =>
       readResource(current().catalog.require(name), path, { ...options, ...access() }),
   };
+  return {
+    ...disclosure,
+    skillTools: (options) =>
+      skillTools({ ...disclosure, skills: () => skillsForEveryone(current()) }, options),
+  };
+}
+
+/** What a model may use whoever asks it: nothing that is kept to some chats. */
+function skillsForEveryone({ catalog, config }: MetierState): readonly Skill[] {
+  return visibleSkills(catalog.list()).filter(
+    ({ name, manifest }) =>
+      !manifest.sensitive &&
+      manifest.chatTypes.length === 0 &&
+      skillSettings(config.config, name).allowChatIds.length === 0,
+  );
 }

@@ -1,10 +1,12 @@
 /** Everything a `Metier` knows, read anew: configuration, grants, roots and the catalog. */
 import { buildCatalog } from "../catalog/build-catalog.ts";
 import { Catalog } from "../catalog/catalog.ts";
+import { type TrustOnUse, trustOnUse } from "../catalog/skill-trust.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { scopeRank } from "../sources/default-roots.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
+import type { Embedding } from "../trust/decide-trust.ts";
 import { readGrants, type StoredGrants } from "../trust/grant-store.ts";
 import { isConfigGranted } from "../trust/grants.ts";
 import { chooseSources, type SourceInputs } from "./choose-sources.ts";
@@ -18,6 +20,10 @@ export interface MetierState extends Wanted {
   readonly grants: StoredGrants;
   readonly roots: readonly SkillRoot[];
   readonly catalog: Catalog;
+  /** Who vouches for the project's and the user's folders. */
+  readonly embedding: Embedding;
+  /** Asked on every use of a skill: its content may have changed since the catalog was made. */
+  readonly trustOnUse: TrustOnUse;
 }
 
 export interface LoadInputs extends SourceInputs {
@@ -34,14 +40,16 @@ export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<Met
   const config = await loadConfigFor(inputs, wanted, grants, environment);
   const { skills } = config.config;
   const { roots, searched, given, diagnostics } = chooseSources(inputs, config, wanted);
+  // Grants that cannot be read may hold refusals, so then nobody vouches for anything.
+  const isVouching = options.trust !== "grants" && grants.diagnostics.length === 0;
+  const embedding = isVouching ? "library" : "command-line";
   const catalog = await buildCatalog({
     roots: searched,
     given,
     integrationRank: scopeRank(skills.order, "integration"),
     loaded: config,
     grants,
-    // Grants that cannot be read may hold refusals, so then nobody vouches for anything.
-    embedding: options.trust === "grants" || grants.diagnostics.length > 0 ? "command-line" : "library",
+    embedding,
     profile: options.profile ?? "standard",
     environment,
     cacheFolder: options.index === false ? undefined : places.cache,
@@ -54,7 +62,9 @@ export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<Met
     config,
     grants,
     roots,
+    embedding,
     catalog: isComplete ? catalog : withoutMisses(catalog),
+    trustOnUse: trustOnUse(searched, { config: config.config, grants, embedding }),
   };
 }
 

@@ -1,9 +1,25 @@
 /** What an embedding program can say to `createMetier`; everything has a default. `check-options.ts` holds it to this. */
+import type { GivenAgent } from "../agents/agent.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { PresetName } from "../config/config.ts";
+import type { GivenModels } from "../model/model-request.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { SearchProvider } from "../tools/web/web-search.ts";
 import type { Profile } from "../validate/profiles.ts";
 
-export interface MetierOptions {
+/** What runs are given by the embedding program. */
+export interface RunningOptions {
+  /** Models of the AI SDK by alias; `default` is taken when nothing else is named. */
+  readonly models?: GivenModels;
+  /** Further tools for runs. */
+  readonly tools?: readonly Tool[];
+  /** Named agents for skills that say `context: fork` and `agent`. */
+  readonly agents?: readonly GivenAgent[];
+  /** Makes `web_search` a tool of runs. */
+  readonly search?: SearchProvider;
+}
+
+export interface MetierOptions extends RunningOptions {
   /** Default: the process's working directory. */
   readonly cwd?: string;
   /** Replaces the OS home everywhere. Default: `METIER_HOME` of the environment, or the OS home. */

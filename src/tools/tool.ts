@@ -26,6 +26,8 @@ export interface ToolContext {
   /** Granted domains; none means no network. */
   readonly network: readonly string[];
   readonly signal: AbortSignal;
+  /** Takes secrets out of what a tool itself writes or cuts; answers are redacted by the run anyway. */
+  redact?(text: string): string;
 }
 
 export interface Tool<Context = ToolContext> {

@@ -79,7 +79,7 @@ function decideWhereItStands(input: TrustInput, stays: boolean): TrustDecision {
 }
 
 function decideFor(input: TrustInput, root: TrustRoot, path: string): TrustDecision {
-  if (root.kind === "own") return trusted(OWN_REASONS[input.scope] ?? "It stands in your own skills folder.");
+  if (root.kind === "own") return trusted(OWN_REASONS[input.scope] ?? "It stands in a folder of your own.");
   const grant = nearestFolderGrant(input.folderGrants, path);
   const trustedPath = longest(input.trustedPaths.filter((candidate) => isInside(path, candidate)));
   if (grant?.decision === "denied" && grant.path.length >= (trustedPath?.length ?? 0)) {

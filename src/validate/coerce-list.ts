@@ -4,7 +4,7 @@ import type { Separator } from "../skill/manifest-field.ts";
 import { splitToolPatterns } from "../skill/tool-pattern.ts";
 import { reportCoerced, reportWrongType } from "./coerce-scalar.ts";
 import { isMap, kindOf } from "./json-kinds.ts";
-import type { GivenField } from "./read-fields.ts";
+import type { GivenValue } from "./read-fields.ts";
 import { type Report, showValue } from "./report.ts";
 
 export interface ListForm {
@@ -14,7 +14,7 @@ export interface ListForm {
 
 /** A line becomes its parts; `false` becomes the empty list. */
 export function coerceList(
-  given: GivenField,
+  given: GivenValue,
   { separator, takesLine = false }: ListForm,
   report: Report,
 ): readonly string[] | undefined {
@@ -34,7 +34,7 @@ export function coerceList(
  * Tool patterns from a line or a list. What cannot be read is kept as it was written: it then matches no tool,
  * while dropping it could leave the list empty, which means "all".
  */
-export function coerceTools(given: GivenField, report: Report): readonly string[] {
+export function coerceTools(given: GivenValue, report: Report): readonly string[] {
   const { value } = given;
   if (typeof value === "string") return splitToolPatterns(value);
   if (Array.isArray(value)) {
@@ -65,7 +65,7 @@ export function splitLine(line: string, separator: Separator): readonly string[]
   return items;
 }
 
-function coerceItems(given: GivenField, items: readonly Json[], report: Report): readonly string[] {
+function coerceItems(given: GivenValue, items: readonly Json[], report: Report): readonly string[] {
   const texts: string[] = [];
   for (const item of items) {
     const text = itemText(item);

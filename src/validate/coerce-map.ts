@@ -5,13 +5,13 @@ import type { ManifestField } from "../skill/manifest-field.ts";
 import { coerceList } from "./coerce-list.ts";
 import { reportWrongType } from "./coerce-scalar.ts";
 import { isMap, type JsonMap } from "./json-kinds.ts";
-import type { GivenField } from "./read-fields.ts";
+import type { GivenValue } from "./read-fields.ts";
 import { type Report, showNames, showValue } from "./report.ts";
 
 const WORDS = { separator: "words" } as const;
 
 /** A map, or text that holds one as JSON. */
-export function coerceMap(given: GivenField, report: Report): JsonMap | undefined {
+export function coerceMap(given: GivenValue, report: Report): JsonMap | undefined {
   const { key, value } = given;
   if (isMap(value)) return value;
   const map = typeof value === "string" ? parseJsonMap(value) : undefined;
@@ -28,7 +28,7 @@ export function coerceMap(given: GivenField, report: Report): JsonMap | undefine
 
 /** All known keys of the field in camelCase, each with its list. */
 export function coerceLists(
-  given: GivenField,
+  given: GivenValue,
   field: ManifestField & { readonly kind: "lists" },
   report: Report,
 ): Readonly<Record<string, readonly string[]>> | undefined {
@@ -50,7 +50,7 @@ export function coerceLists(
 }
 
 function readKey(
-  given: GivenField,
+  given: GivenValue,
   key: string,
   value: Json,
   keys: readonly string[],

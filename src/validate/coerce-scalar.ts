@@ -3,13 +3,13 @@ import { nearestNames } from "../foundation/nearest-names.ts";
 import type { Json } from "../skill/manifest.ts";
 import type { ParsedSkill } from "../skill/skill.ts";
 import { flowText, kindOf } from "./json-kinds.ts";
-import type { GivenField } from "./read-fields.ts";
+import type { GivenValue } from "./read-fields.ts";
 import { type Report, showNames, showValue } from "./report.ts";
 
 type Written = ParsedSkill["written"];
 
 /** Text for people and models: lists and maps written by mistake are turned into text. */
-export function coerceProse(given: GivenField, report: Report, written: Written): string | undefined {
+export function coerceProse(given: GivenValue, report: Report, written: Written): string | undefined {
   const { key, value } = given;
   if (typeof value !== "object" || value === null) return coerceText(given, report, written);
   // The brackets of `argument-hint: [file]` are part of what its author wants to show.
@@ -20,7 +20,7 @@ export function coerceProse(given: GivenField, report: Report, written: Written)
 }
 
 /** A number or boolean becomes the text it is written as. */
-export function coerceText(given: GivenField, report: Report, written: Written): string | undefined {
+export function coerceText(given: GivenValue, report: Report, written: Written): string | undefined {
   const { key, value } = given;
   if (typeof value === "string") return value.trim();
   if (typeof value === "number" || typeof value === "boolean") {
@@ -37,7 +37,7 @@ export function coerceText(given: GivenField, report: Report, written: Written):
 const TRUE_WORDS: ReadonlySet<string> = new Set(["true", "yes", "on", "1"]);
 const FALSE_WORDS: ReadonlySet<string> = new Set(["false", "no", "off", "0"]);
 
-export function coerceBoolean(given: GivenField, report: Report): boolean | undefined {
+export function coerceBoolean(given: GivenValue, report: Report): boolean | undefined {
   const { value } = given;
   if (typeof value === "boolean") return value;
   const word = typeof value === "object" ? "" : String(value).trim().toLowerCase();
@@ -48,7 +48,7 @@ export function coerceBoolean(given: GivenField, report: Report): boolean | unde
 }
 
 /** A whole number from 1. */
-export function coerceCount(given: GivenField, report: Report): number | undefined {
+export function coerceCount(given: GivenValue, report: Report): number | undefined {
   const { value } = given;
   const number = typeof value === "string" && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) {
@@ -60,7 +60,7 @@ export function coerceCount(given: GivenField, report: Report): number | undefin
 }
 
 export function coerceChoice<T extends string>(
-  given: GivenField,
+  given: GivenValue,
   choices: readonly T[],
   report: Report,
 ): T | undefined {
@@ -75,17 +75,20 @@ export function coerceChoice<T extends string>(
   return undefined;
 }
 
-export function reportWrongType(given: GivenField, wanted: string, report: Report): void {
+export function reportWrongType(given: GivenValue, wanted: string, report: Report): void {
   report("field.wrong-type", `\`${given.key}\` is the ${kindOf(given.value)} ${showValue(given.value)}.`, {
     key: given.key,
     hint: `Write ${wanted}; until then the field counts as absent.`,
   });
 }
 
-export function reportCoerced(given: GivenField, result: Json, report: Report): void {
+export function reportCoerced(given: GivenValue, result: Json, report: Report): void {
   const { key, value } = given;
-  const message = `\`${key}\` is ${showValue(value)}; it is read as ${showValue(result)}.`;
-  report("field.coerced", message, { key, hint: `Write ${showEntry(key, result)}.` });
+  const message = `\`${key}\` is the ${kindOf(value)} ${showValue(value)}; it is read as the ${kindOf(result)} ${showValue(result)}.`;
+  const [parent, child] = key.split(".", 2);
+  const entry =
+    child === undefined ? showEntry(key, result) : `${showEntry(child, result)} below \`${parent}\``;
+  report("field.coerced", message, { key, hint: `Write ${entry}.` });
 }
 
 function showEntry(key: string, value: Json): string {

@@ -6,13 +6,18 @@ import type { ParsedSkill } from "../skill/skill.ts";
 import { isSameValue } from "./read-value.ts";
 import { type Report, showValue } from "./report.ts";
 
-export interface GivenField {
+/** A value of some frontmatter: all that is needed to read it in a type, and to say what is wrong with it. */
+export interface GivenValue {
   /** The field's, in kebab-case. */
   readonly name: string;
-  readonly field: ManifestField;
   /** As it is written in the file. */
   readonly key: string;
   readonly value: Json;
+}
+
+/** A value of a skill's frontmatter. */
+export interface GivenField extends GivenValue {
+  readonly field: ManifestField;
 }
 
 export interface GivenFields {

@@ -69,11 +69,41 @@ describe("the command line", () => {
     expect((await world.cli("prompt", "--budget", "1000")).stderr).toMatch(/^\d+ tokens of 1000:/);
   });
 
+  test("`prompt --budget` over 10,000 skills fits, names the cut, and is the same every time", async () => {
+    const world = createWorld();
+    const names = Array.from({ length: 10_000 }, (_, index) => `skill-${String(index).padStart(5, "0")}`);
+    world.write(
+      Object.fromEntries(names.map((name) => [`home/.metier/skills/${name}.md`, skill(name, "", "Go.")])),
+    );
+    const prompt = (...more: readonly string[]): ReturnType<World["cli"]> =>
+      world.cli("prompt", "--budget", "4000", "--allow", "skill-*", ...more);
+    const first = await prompt();
+    const counter = await loadTokenCounter();
+    const tokens = counter(first.stdout.trimEnd());
+    expect(tokens).toBeLessThanOrEqual(4000);
+    expect(tokens).toBeGreaterThan(3500);
+    expect(first.stdout).toMatch(/\d+ more skills are not listed: call `find_skills`|\d+ more not at all/);
+    expect(first.stderr).toMatch(/^\d+ tokens of 4000: .* counted\.\n$/);
+    expect((await prompt()).stdout).toBe(first.stdout);
+    const { report } = (await prompt("--json")).json;
+    const told = [...report.full, ...report.shortened, ...report.nameOnly, ...report.counted];
+    expect(told.toSorted()).toEqual(names);
+  });
+
+  test("`read --outline` also numbers what stands before the first heading", async () => {
+    const world = createWorld();
+    world.write({ "home/.metier/skills/a/SKILL.md": skill("a", "", "First this.\n\n# Then") });
+    const { stdout } = await world.cli("read", "a", "--outline");
+    expect(stdout).toBe("0  (before the first heading)\n1  Then\n");
+    expect((await world.cli("read", "a", "--section", "0")).stdout).toBe("First this.\n");
+  });
+
   test("`read` gives the body, a section, the outline, the files and one file; nothing outside", async () => {
     const world = library();
     expect((await world.cli("read", "a")).stdout).toBe("# One\n\nfirst\n\n## Two\n\nsecond\n");
     expect((await world.cli("read", "a", "--section", "Two")).stdout).toBe("## Two\n\nsecond\n");
-    expect((await world.cli("read", "a", "--outline")).stdout).toBe("1. One\n2.   Two\n");
+    expect((await world.cli("read", "a", "--section", "1.1")).stdout).toBe("## Two\n\nsecond\n");
+    expect((await world.cli("read", "a", "--outline")).stdout).toBe("1  One\n1.1  Two\n");
     expect((await world.cli("read", "a", "--whole")).stdout).toContain("description: The a skill.");
     expect((await world.cli("read", "a", "--wrapped")).stdout).toMatch(/^<skill_content name="a"/);
     expect((await world.cli("read", "a", "--files", "--json")).json.resources).toMatchObject([

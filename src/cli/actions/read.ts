@@ -64,7 +64,7 @@ async function readBody(context: CliContext, flags: Flags, metier: Metier, name:
       out(
         context,
         entries
-          .map((entry, index) => `${index + 1}. ${"  ".repeat(entry.level - 1)}${safeLine(entry.title)}`)
+          .map(({ number, title }) => `${number}  ${safeLine(title || "(before the first heading)")}`)
           .join("\n"),
       );
     return;
@@ -80,9 +80,9 @@ async function readBody(context: CliContext, flags: Flags, metier: Metier, name:
 }
 
 function requireSection(name: string, body: string, wanted: string): string {
-  const found = section(body, /^\d+$/.test(wanted) ? Number(wanted) : wanted);
+  const found = section(body, wanted);
   if (found) return found.text;
-  const titles = outline(body).map(({ title }) => title);
+  const titles = outline(body).flatMap(({ title }) => title || []);
   throw new SkillResourceError(name, wanted, "missing", `it has no section \`${wanted}\`.`, {
     hint: titles.length > 0 ? `Sections: ${titles.join(", ")}.` : "It has no headings.",
   });

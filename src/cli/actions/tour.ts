@@ -2,14 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderListing } from "../../disclose/render-listing.ts";
 import { UsageError } from "../../foundation/errors.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, out } from "../context.ts";
-import { openMetier } from "../open-metier.ts";
 import { styleFor } from "../output/style.ts";
 import { run as doctor } from "./doctor.ts";
+import { runFind as find } from "./find.ts";
 import { run as list } from "./list.ts";
+import { run as prompt } from "./prompt.ts";
 import { run as validate } from "./validate.ts";
 
 /** A project with what projects have: a good skill, a messy one, one that shadows a bundled skill, one that lacks a program. */
@@ -72,8 +72,9 @@ async function show(context: CliContext, flags: CommonFlags): Promise<void> {
   await doctor(quiet, flags, "deploy");
   step(3, "What is wrong with a file, and what to do", 'metier validate ".metier/skills/Release Notes"');
   await validate(quiet, flags, ".metier/skills/Release Notes");
-  step(4, "What a model is told", "the tier-1 listing of the usable skills");
-  const metier = await openMetier(quiet, flags);
-  out(context, renderListing(metier.list(), { activation: "none" }));
+  step(4, "What a model is told, in 300 tokens", "metier prompt --format markdown --budget 300");
+  await prompt(quiet, { ...flags, format: "markdown", activation: "tool", budget: "300" });
+  step(5, "Which skill fits a request", "metier find -k 3 make this text shorter");
+  await find(quiet, { ...flags, number: "3" }, "make this text shorter");
   out(context, "\nNext: `npx metier list` here, `npx metier --help`, and README.md.");
 }

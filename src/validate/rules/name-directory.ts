@@ -9,12 +9,12 @@ export const nameDirectoryRule: Rule = {
     if (candidate.form !== "directory" || draft.name === candidate.defaultName) return;
     const given = findGiven(fields.known, "name");
     const directory = candidate.defaultName.normalize("NFKC");
-    const written = typeof given?.value === "string" ? given.value.trim().normalize("NFKC") : draft.name;
+    const written = typeof given?.value === "string" ? given.value.trim() : draft.name;
     if (written === "" || given === undefined || given.value === null) return;
-    if (draft.name === directory || written === directory) return;
+    if (draft.name === directory || written.normalize("NFKC") === directory) return;
     report(
       "name.not-directory",
-      `\`name\` is ${showValue(draft.name)}, but the directory is named ${showValue(candidate.defaultName)}.`,
+      `\`name\` is ${showValue(written)}, but the directory is named ${showValue(candidate.defaultName)}.`,
       { key: given.key, hint: `Rename the directory to \`${draft.name}\`, or change \`name\`.` },
     );
   },

@@ -65,6 +65,8 @@ describe("the table of keys", () => {
         nested: true,
         namespaceTools: false,
         defaultExecution: "isolated",
+        dynamicContext: true,
+        secretEnv: "block",
         scriptTimeoutMs: 5,
         projectDirs: ["workspace/skills"],
         userDir: "/mine",
@@ -89,12 +91,23 @@ describe("the table of keys", () => {
           apiKeyEnv: "KEY",
           apiKey: "s3cret",
           apiKeyCommand: ["pass", "show"],
+          inputPrice: 3,
+          outputPrice: 15.5,
         },
       },
       capabilities: { providers: { mail: provider } },
       tools: { bash: "deny" },
       policyTools: {},
       sandbox: { backend: "bubblewrap", network: ["example.com"], programs: ["python3"] },
+      runs: {
+        maxIterations: 4,
+        timeoutSeconds: 30,
+        maxTokens: 5000,
+        maxCost: 0.5,
+        maxOutputBytes: 4096,
+        maxDepth: 2,
+        outputFilter: "block",
+      },
     };
     expect((await world.load({ overrides })).config).toEqual(expected);
   });

@@ -41,7 +41,7 @@ describe("explaining the config", () => {
       overridden: [{ value: ["a-*"] }, { value: [] }],
     });
     expect(row("skills.default-execution")).toMatchObject({ value: "isolated", origin: "preset ash" });
-    expect(row("skills.paths")).toMatchObject({ value: ["/x"], origin: "option --path" });
+    expect(row("skills.paths")).toMatchObject({ value: ["/x"], origin: "--path" });
     expect(row("tools.bash")).toMatchObject({ origin: "environment METIER_TOOLS__BASH" });
     expect(row("skills.mail.REGION")).toMatchObject({ value: "eu" });
     expect(row("skills.mail.TOKEN")).toMatchObject({

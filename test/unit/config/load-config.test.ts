@@ -34,6 +34,8 @@ describe("layers", () => {
       nested: false,
       namespaceTools: true,
       defaultExecution: "auto",
+      dynamicContext: false,
+      secretEnv: "allow",
       scriptTimeoutMs: 60_000,
       plugins: [],
       defaults: { allowChatIds: [] },

@@ -31,6 +31,8 @@ const RAW_VALUES: Readonly<Record<string, unknown>> = {
   "skills.nested": true,
   "skills.namespace-tools": false,
   "skills.default-execution": "isolated",
+  "skills.dynamic-context": true,
+  "skills.secret-env": "block",
   "skills.script-timeout-ms": 5,
   "skills.project-dirs": ["workspace/skills"],
   "skills.user-dir": "/mine",
@@ -51,6 +53,8 @@ const RAW_VALUES: Readonly<Record<string, unknown>> = {
   "models.<alias>.api-key-env": "KEY",
   "models.<alias>.api-key": "s3cret",
   "models.<alias>.api-key-command": ["pass", "show"],
+  "models.<alias>.input-price": 3,
+  "models.<alias>.output-price": 15.5,
   "capabilities.providers.<provider>.enabled": false,
   "capabilities.providers.<provider>.namespace": "mail",
   "capabilities.providers.<provider>.command": ["bridge"],
@@ -59,6 +63,13 @@ const RAW_VALUES: Readonly<Record<string, unknown>> = {
   "sandbox.backend": "bubblewrap",
   "sandbox.network": ["example.com"],
   "sandbox.programs": ["python3"],
+  "runs.max-iterations": 4,
+  "runs.timeout-seconds": 30,
+  "runs.max-tokens": 5000,
+  "runs.max-cost": 0.5,
+  "runs.max-output-bytes": 4096,
+  "runs.max-depth": 2,
+  "runs.output-filter": "block",
 };
 
 export const SAMPLE_FIELDS: readonly SampleField[] = CONFIG_FIELDS.map((field) => {

@@ -99,6 +99,17 @@ test("a choice that does not exist is left out, with the near one named", () => 
   });
 });
 
+test("what was turned into another type is named with both types, and how to write it", () => {
+  const checked = check(fields({ "max-iterations": "3", requires: { bins: "git" } }));
+  expect(checked.diagnostics.map(({ message, hint }) => [message, hint])).toEqual([
+    ["`max-iterations` is the text `3`; it is read as the number `3`.", "Write `max-iterations: 3`."],
+    [
+      '`requires.bins` is the text `git`; it is read as the list `["git"]`.',
+      'Write `bins: ["git"]` below `requires`.',
+    ],
+  ]);
+});
+
 test("metadata that is JSON inside quotes is read", () => {
   const checked = check(fields({ metadata: '{"version":"2","openclaw":{"requires":{"bins":["node"]}}}' }));
   expect(checked.manifest).toMatchObject({ version: "2", requires: { bins: ["node"] } });

@@ -64,6 +64,10 @@ verifies(
     expect(findings(checked)).toEqual(["warning name.not-directory"]);
     expect(checked.diagnostics[0]?.message).toMatch(/`other`.*`demo`/);
     expect(check(fields({ name: "other" }), "strict").valid).toBe(false);
+    expect(check(fields({ name: "Other One" })).diagnostics[1]).toMatchObject({
+      message: "`name` is `Other One`, but the directory is named `demo`.",
+      hint: "Rename the directory to `other-one`, or change `name`.",
+    });
   },
 );
 

@@ -1,0 +1,165 @@
+/** Runs for people: a line each, one run step by step, or how skills are used. */
+import type { RunSummary } from "../../events/list-runs.ts";
+import type { SkillStats } from "../../events/run-stats.ts";
+import type { RunState, RunView, StepView, ToolCallView } from "../../events/run-view.ts";
+import { count, cutText, type Style, safeLine, safeText } from "./style.ts";
+
+const INPUT_WIDTH = 100;
+const OUTPUT_WIDTH = 120;
+const MOST_OUTPUT_LINES = 3;
+
+const STATE_COLOURS: Readonly<Record<RunState | "unreadable", "green" | "yellow" | "red" | "dim">> = {
+  completed: "green",
+  limited: "yellow",
+  refused: "yellow",
+  cancelled: "yellow",
+  failed: "red",
+  unreadable: "red",
+  unfinished: "dim",
+};
+
+const CALL_SYMBOLS: Readonly<Record<ToolCallView["state"], string>> = {
+  done: "✓",
+  failed: "✗",
+  denied: "○",
+  running: "·",
+};
+
+export function runsText(runs: readonly RunSummary[], style: Style): string {
+  const rows = runs.map((run) => [
+    run.runId,
+    showTime(run.startedAt),
+    run.state,
+    cutText(run.skill || "unknown", 32),
+    count(run.iterations, "step"),
+    count(run.usage.totalTokens, "token"),
+    run.durationMs === undefined ? "" : showDuration(run.durationMs),
+  ]);
+  return alignColumns(rows, [4, 5, 6])
+    .map((cells, index) => {
+      const [id = "", time = "", state = "", skill = "", ...numbers] = cells;
+      const colour = STATE_COLOURS[runs[index]?.state ?? "unfinished"];
+      return [id, style.dim(time), style[colour](state), style.bold(skill), ...numbers].join("  ").trimEnd();
+    })
+    .join("\n");
+}
+
+export function statsText(skills: readonly SkillStats[], style: Style): string {
+  const rows = skills.map((stats) => [
+    cutText(stats.skill, 32),
+    count(stats.runs, "run"),
+    ENDINGS.filter((state) => stats[state] > 0)
+      .map((state) => `${stats[state]} ${state}`)
+      .join(", "),
+    count(stats.iterations, "step"),
+    count(stats.usage.totalTokens, "token"),
+    stats.durationMs
+      ? `median ${showDuration(stats.durationMs.median)}, 95 % within ${showDuration(stats.durationMs.p95)}`
+      : "",
+  ]);
+  return alignColumns(rows, [1, 3, 4])
+    .map(([skill = "", ...rest]) => [style.bold(skill), ...rest].join("  ").trimEnd())
+    .join("\n");
+}
+
+const ENDINGS: readonly RunState[] = ["completed", "limited", "failed", "refused", "cancelled", "unfinished"];
+
+export function runText(view: RunView, style: Style): string {
+  const { usage } = view;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["state", endingText(view)],
+    ["started", `${showTime(view.startedAt)}${view.source ? ` by ${view.source}` : ""}`],
+    ["took", view.durationMs === undefined ? undefined : showDuration(view.durationMs)],
+    ["model", view.model],
+    ["tokens", `${usage.inputTokens} in, ${usage.outputTokens} out`],
+    ["trust", view.trust],
+    ["skill file", view.location || undefined],
+    ["started by", view.parentRunId && `run ${view.parentRunId}`],
+    ["folder", view.cwd],
+    ["work folder", view.workDir],
+    ["tools", view.tools.join(", ") || undefined],
+    ["variables", view.env.join(", ") || undefined],
+    ...view.children.map(({ runId, skill }) => ["started", `${skill} as run ${runId}`] as const),
+    ...view.diagnostics.map(({ code, message }) => ["note", `${message} (${code})`] as const),
+  ];
+  return [
+    `${style.bold(safeLine(view.skill || "unknown"))}  ${view.runId}`,
+    labelled(rows, style),
+    ...view.steps.map((step) => stepText(step, style)),
+    ...(view.text ? [`${style.bold("Answer")}\n${indent(safeText(view.text))}`] : []),
+  ].join("\n\n");
+}
+
+function endingText({ state, limit, error }: RunView): string {
+  if (error) return `${state}: ${error.message} (${error.code})`;
+  if (limit) return `${state} by ${limit.limit}${limit.message ? `: ${limit.message}` : ""}`;
+  return state === "unfinished" ? "unfinished: it is still running, or was ended from outside" : state;
+}
+
+function stepText({ step, text, calls, retries, usage, durationMs }: StepView, style: Style): string {
+  const facts = [
+    ...(usage ? [count(usage.totalTokens, "token")] : []),
+    ...(durationMs === undefined ? [] : [showDuration(durationMs)]),
+  ].join(", ");
+  return [
+    `${style.bold(`Step ${step}`)}${facts && `  ${style.dim(facts)}`}`,
+    ...retries.map(
+      ({ attempt, reason }) => `  ${style.yellow(`retry ${attempt}: ${cutText(reason, OUTPUT_WIDTH)}`)}`,
+    ),
+    ...(text ? [indent(safeText(text))] : []),
+    ...calls.map((call) => callText(call, style)),
+  ].join("\n");
+}
+
+function callText(call: ToolCallView, style: Style): string {
+  const { tool, input, state, rule, text, durationMs } = call;
+  const colour = state === "done" ? "green" : state === "failed" ? "red" : "yellow";
+  const time = durationMs === undefined ? "" : `  ${style.dim(showDuration(durationMs))}`;
+  const head = `  ${style[colour](CALL_SYMBOLS[state])} ${style.bold(safeLine(tool))} ${cutText(JSON.stringify(input), INPUT_WIDTH)}${time}`;
+  const lines = (text ?? "").split("\n").filter((line) => line.trim() !== "");
+  const more = lines.length - MOST_OUTPUT_LINES;
+  return [
+    head,
+    ...(state === "denied" ? [`      ${style.yellow(`denied: ${cutText(rule, OUTPUT_WIDTH)}`)}`] : []),
+    ...lines.slice(0, MOST_OUTPUT_LINES).map((line) => `      ${style.dim(cutText(line, OUTPUT_WIDTH))}`),
+    ...(more > 0 ? [`      ${style.dim(`… ${count(more, "more line")}`)}`] : []),
+  ].join("\n");
+}
+
+/** `350 ms`, `12.3 s`, `2 min 5 s` */
+export function showDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** To the second, in UTC, so that the same log reads the same everywhere. */
+function showTime(at: string): string {
+  return safeLine(at.replace("T", " ").replace(/\.\d+Z$/, "Z"));
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, "  ");
+}
+
+function labelled(rows: readonly (readonly [string, string | undefined])[], style: Style): string {
+  const shown = rows.filter((row): row is readonly [string, string] => Boolean(row[1]));
+  const width = Math.max(...shown.map(([label]) => label.length));
+  return shown.map(([label, value]) => `  ${style.dim(label.padEnd(width))}  ${safeLine(value)}`).join("\n");
+}
+
+/** Each cell as wide as its column; numbers end in the same place. */
+function alignColumns(
+  rows: readonly (readonly string[])[],
+  numbers: readonly number[],
+): readonly (readonly string[])[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return numbers.includes(column) ? cell.padStart(width) : cell.padEnd(width);
+    }),
+  );
+}

@@ -1,0 +1,11 @@
+/** A refusal in words, for a model or a person: what, what to do, and what else would have to change. */
+import type { Refusal, RefusalCause } from "./invocation.ts";
+
+export function refusalText({ also, ...first }: Refusal): string {
+  const others = also.map((cause) => `- ${causeText(cause)}`);
+  return [causeText(first), ...(others.length > 0 ? ["Also:", ...others] : [])].join("\n");
+}
+
+function causeText({ message, hint }: RefusalCause): string {
+  return hint === "" ? message : `${message} ${hint}`;
+}

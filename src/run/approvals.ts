@@ -1,0 +1,54 @@
+/** Whether a person agrees to a tool call: asked one at a time, remembered for the run. Nobody to ask means no. */
+import type { ToolInput } from "../tools/tool.ts";
+
+export interface ApprovalQuestion {
+  readonly skill: string;
+  readonly tool: string;
+  readonly input: ToolInput;
+  /** Why it is asked. */
+  readonly rule: string;
+}
+
+/** `always`: also for the same call, or any call of a tool without a scope, for the rest of the run. */
+export type ApprovalAnswer = "yes" | "no" | "always";
+export type AskApproval = (question: ApprovalQuestion) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+export interface Approvals {
+  ask(
+    question: Omit<ApprovalQuestion, "skill">,
+  ): Promise<{ readonly approved: boolean; readonly rule: string }>;
+}
+
+export interface ApprovalSettings {
+  readonly skill: string;
+  /** `all`: yes to every question policy would ask. Absent: nobody can be asked. */
+  readonly approve?: "all" | AskApproval;
+}
+
+export function createApprovals({ skill, approve }: ApprovalSettings): Approvals {
+  const remembered = new Set<string>();
+  let turn: Promise<unknown> = Promise.resolve();
+  const askPerson = async (
+    question: Omit<ApprovalQuestion, "skill">,
+  ): Promise<{ readonly approved: boolean; readonly rule: string }> => {
+    if (approve === "all") return { approved: true, rule: "approved by `--approve`" };
+    if (approve === undefined) {
+      return { approved: false, rule: `${question.rule}, and there is nobody to ask` };
+    }
+    const key = JSON.stringify([question.tool, question.input]);
+    if (remembered.has(key)) return { approved: true, rule: "approved earlier in this run" };
+    const answer = await approve({ ...question, skill });
+    if (answer === "always") remembered.add(key);
+    return answer === "no"
+      ? { approved: false, rule: "the user declined" }
+      : { approved: true, rule: "approved by the user" };
+  };
+  return {
+    ask(question) {
+      // Two calls of one step must not talk over each other in a terminal.
+      const next = turn.then(() => askPerson(question));
+      turn = next.catch(() => undefined);
+      return next;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The model as a run talks to it. Everything that goes to the provider passes the redaction gate here, everything that
+ * comes back does too, and both become events. Nothing else in a run speaks with a model.
+ */
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import { estimateTokens } from "../disclose/count-tokens.ts";
+import type { MessagePart, RunEventBody, TokenUsage } from "../events/run-event.ts";
+import { recordMessages, systemText } from "../model/record-prompt.ts";
+import type { RedactionStream, Redactor } from "../secrets/redaction.ts";
+import type { Json } from "../skill/manifest.ts";
+
+export interface ModelGuard {
+  readonly redactor: Redactor;
+  emit(event: RunEventBody): void;
+  /** After each answer. */
+  onUsage(usage: TokenUsage): void;
+  /** Each piece of text as it comes. */
+  onText(text: string): void;
+}
+
+export interface GuardedModel extends LanguageModelV4 {
+  /** How often the model was asked. */
+  readonly steps: number;
+}
+
+export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedModel {
+  let steps = 0;
+  let known = 0;
+  const ask = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => {
+    const prompt = guard.redactor.redactJson(options.prompt) as LanguageModelV4Prompt;
+    steps += 1;
+    const system = steps === 1 ? systemText(prompt) : undefined;
+    guard.emit({
+      type: "model-called",
+      step: steps,
+      ...(system !== undefined && { system }),
+      messages: recordMessages(prompt.slice(known)),
+    });
+    known = prompt.length;
+    return { ...options, prompt };
+  };
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    get steps() {
+      return steps;
+    },
+    async doStream(options) {
+      const asked = ask(options);
+      const result = await model.doStream(asked);
+      return { ...result, stream: observeAnswer(result, steps, asked.prompt, guard) };
+    },
+    doGenerate() {
+      throw new Error("A run streams its model; it is never asked for a whole answer at once.");
+    },
+  };
+}
+
+function observeAnswer(
+  { stream }: LanguageModelV4StreamResult,
+  step: number,
+  prompt: LanguageModelV4Prompt,
+  guard: ModelGuard,
+): ReadableStream<LanguageModelV4StreamPart> {
+  const take = createAnswerReader(step, prompt, guard);
+  return stream.pipeThrough(
+    new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+      transform(part, controller) {
+        for (const passed of take(part)) controller.enqueue(passed);
+      },
+    }),
+  );
+}
+
+/** Reads an answer part by part, and gives on what of each may be seen. */
+function createAnswerReader(
+  step: number,
+  prompt: LanguageModelV4Prompt,
+  { redactor, emit, onUsage, onText }: ModelGuard,
+): (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[] {
+  const startedAt = performance.now();
+  const parts: MessagePart[] = [];
+  const blocks = new Map<string, { readonly gate: RedactionStream; text: string }>();
+  const passText = (id: string, text: string | undefined): readonly LanguageModelV4StreamPart[] => {
+    const block = blocks.get(id);
+    if (block === undefined || !text) return [];
+    block.text += text;
+    emit({ type: "text-delta", step, text });
+    onText(text);
+    return [{ type: "text-delta", id, delta: text }];
+  };
+  return (part) => {
+    switch (part.type) {
+      case "stream-start":
+        return [{ ...part, warnings: [] }]; // The SDK would print them beside our own output.
+      case "text-start":
+        blocks.set(part.id, { gate: redactor.stream(), text: "" });
+        return [part];
+      case "text-delta":
+        return passText(part.id, blocks.get(part.id)?.gate.push(part.delta));
+      case "text-end": {
+        const rest = passText(part.id, blocks.get(part.id)?.gate.end());
+        parts.push({ type: "text", text: blocks.get(part.id)?.text ?? "" });
+        return [...rest, part];
+      }
+      case "tool-call":
+        parts.push(recordCall(part, redactor));
+        return [part];
+      case "finish": {
+        const usage = toUsage(part.usage, prompt, parts);
+        onUsage(usage);
+        const durationMs = Math.round(performance.now() - startedAt);
+        const finishReason = part.finishReason.unified;
+        emit({ type: "model-answered", step, parts, finishReason, usage, durationMs });
+        return [part];
+      }
+      default:
+        return [part];
+    }
+  };
+}
+
+function recordCall(
+  { toolCallId, toolName, input }: Extract<LanguageModelV4StreamPart, { type: "tool-call" }>,
+  redactor: Redactor,
+): MessagePart {
+  return {
+    type: "tool-call",
+    callId: toolCallId,
+    tool: toolName,
+    input: redactor.redactJson(parseInput(input)),
+  };
+}
+
+/** What the model wrote as the tool's input; text that is no JSON is kept as it is. */
+function parseInput(input: string): Json {
+  try {
+    return JSON.parse(input) as Json;
+  } catch {
+    return input;
+  }
+}
+
+/** Some local servers count nothing: then an estimate, which is an upper bound, stands in, so that limits hold. */
+function toUsage(
+  { inputTokens, outputTokens }: LanguageModelV4Usage,
+  prompt: LanguageModelV4Prompt,
+  parts: readonly MessagePart[],
+): TokenUsage {
+  const input = inputTokens.total ?? estimateTokens(JSON.stringify(prompt));
+  const output = outputTokens.total ?? estimateTokens(JSON.stringify(parts));
+  return { inputTokens: input, outputTokens: output, totalTokens: input + output };
+}

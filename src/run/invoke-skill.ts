@@ -1,0 +1,102 @@
+/**
+ * From a request to its outcome: a skill that runs inline is answered with its text, one that runs in isolation with its
+ * result, one that is refused with the reason. Nothing that happens in a run is thrown.
+ */
+import type { SkillResource } from "../disclose/list-resources.ts";
+import { hasFolder } from "../disclose/skill-folder.ts";
+import { createRunId } from "../events/run-id.ts";
+import type { AskedExecution } from "../invoke/choose-execution.ts";
+import { activateInline } from "../invoke/inline.ts";
+import type { Invocation, PreparedInvocation, PrepareOutcome, Refusal } from "../invoke/invocation.ts";
+import { createMemory } from "./conversation-memory.ts";
+import { failedResult, refusedResult } from "./ended-early.ts";
+import type { RunHost } from "./run-host.ts";
+import { planOnly, runPrepared } from "./run-prepared.ts";
+import type { RunParent, RunRequest } from "./run-request.ts";
+import type { RunResult } from "./run-result.ts";
+import { offeredTools } from "./run-tools.ts";
+import type { RunPlan } from "./set-up-run.ts";
+
+export type InvokeOutcome =
+  | { readonly kind: "inline"; readonly text: string; readonly prepared: PreparedInvocation }
+  | { readonly kind: "run"; readonly result: RunResult }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export interface InvokeOptions {
+  readonly asked?: AskedExecution;
+  /** The run or the conversation it is asked for in. */
+  readonly parent?: RunParent;
+  /** Default: a new one. */
+  readonly runId?: string;
+}
+
+export async function invokeSkill(
+  request: RunRequest,
+  host: RunHost,
+  { asked, parent, runId = createRunId() }: InvokeOptions = {},
+): Promise<InvokeOutcome> {
+  const outcome = await prepareRequest(request, host, { ...(asked && { asked }), ...(parent && { parent }) });
+  if (!outcome.ok) return { kind: "refused", refusal: outcome.refusal };
+  const { prepared } = outcome;
+  if (prepared.execution === "isolated") {
+    const result = await runPrepared({ prepared, request, host, runId, ...(parent && { parent }) });
+    return { kind: "run", result };
+  }
+  const { text } = activateInline(prepared, parent?.memory ?? createMemory(), filesOf(prepared, host));
+  return { kind: "inline", text, prepared };
+}
+
+export function prepareRequest(
+  request: RunRequest,
+  host: RunHost,
+  { asked, parent }: Pick<InvokeOptions, "asked" | "parent"> = {},
+): Promise<PrepareOutcome> {
+  return host.prepare(toInvocation(request, parent), {
+    tools: offeredTools(host, request),
+    ...(asked && { asked }),
+    ...(parent && { conversation: parent.memory.trust }),
+    ...(request.env && { env: request.env }),
+    ...(request.signal && { signal: request.signal }),
+  });
+}
+
+/** What `runSkill` would do. */
+export async function planRun(
+  request: RunRequest,
+  host: RunHost,
+  runId: string,
+): Promise<
+  { readonly ok: true; readonly plan: RunPlan } | { readonly ok: false; readonly result: RunResult }
+> {
+  const outcome = await prepareRequest(request, host, { asked: "isolated" });
+  if (!outcome.ok) return { ok: false, result: refusedResult(runId, outcome.refusal) };
+  const { prepared } = outcome;
+  const planned = await planOnly({ prepared, request, host, runId });
+  return planned.ok ? planned : { ok: false, result: failedResult(runId, prepared, planned.fault) };
+}
+
+/** Always isolated, as `metier run` does it; a refusal is a result too. */
+export async function runSkill(request: RunRequest, host: RunHost, runId: string): Promise<RunResult> {
+  const outcome = await invokeSkill(request, host, { asked: "isolated", runId });
+  if (outcome.kind === "refused") return refusedResult(runId, outcome.refusal);
+  if (outcome.kind === "run") return outcome.result;
+  throw new Error("A run was asked for, and inline text was prepared.");
+}
+
+function toInvocation(request: RunRequest, parent?: RunParent): Invocation {
+  const { skill, message, context, arguments: line, input, source = "code", caller = {} } = request;
+  return {
+    skill,
+    source,
+    caller,
+    ...(message !== undefined && { message }),
+    ...(context !== undefined && { context }),
+    ...(line !== undefined && { arguments: line }),
+    ...(input !== undefined && { input }),
+    ...(parent && { chain: parent.chain, callerTrust: parent.trust }),
+  };
+}
+
+function filesOf({ skill }: PreparedInvocation, { library }: RunHost): readonly SkillResource[] {
+  return hasFolder(skill) ? library.listResources(skill.name).resources : [];
+}

@@ -1,0 +1,108 @@
+/**
+ * The loop: the AI SDK's `ToolLoopAgent` around one guarded model, until it answers without a tool call or something
+ * stops it. Knows nothing of skills; a run and a chat turn are both made of it.
+ */
+import type { JSONSchema7, LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelMessage, ToolSet } from "ai";
+import type { RunLimit } from "../events/run-event.ts";
+import type { Tool, ToolInput, ToolOutput } from "../tools/tool.ts";
+
+export interface LoopInput {
+  readonly model: LanguageModelV4;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly Tool[];
+  readonly maxIterations: number;
+  /** Cancels the model call and every tool. */
+  readonly signal: AbortSignal;
+  readonly maxOutputTokens?: number;
+  /** Asked after each step: what stops the loop, if anything does. */
+  reached(): RunLimit | undefined;
+  call(tool: Tool, input: ToolInput, callId: string, signal: AbortSignal): Promise<ToolOutput>;
+  /** A call that reached no tool: an unknown name, or input that is no JSON. */
+  onInvalidCall(call: {
+    readonly callId: string;
+    readonly tool: string;
+    readonly input: unknown;
+    readonly reason: string;
+  }): void;
+}
+
+export interface LoopOutcome {
+  readonly ended: "answered" | "limited" | "failed" | "stopped";
+  readonly limit?: RunLimit;
+  /** For `failed`: what the provider or the stream said. */
+  readonly error?: unknown;
+  readonly iterations: number;
+  /** What the conversation goes on with. */
+  readonly messages: readonly ModelMessage[];
+}
+
+export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
+  const { ToolLoopAgent, isStepCount } = await import("ai");
+  const agent = new ToolLoopAgent({
+    model: input.model,
+    instructions: input.system,
+    tools: await toAgentTools(input),
+    stopWhen: [isStepCount(input.maxIterations), () => input.reached() !== undefined],
+    maxRetries: 0, // The model retries by itself, and says so (`src/model/retry.ts`).
+    telemetry: { isEnabled: false }, // The run's own events are the record.
+    include: { requestBody: false, responseBody: false },
+    onError: () => undefined, // The stream's `error` part says it; without this the SDK prints to the console.
+    ...(input.maxOutputTokens !== undefined && { maxOutputTokens: input.maxOutputTokens }),
+  });
+  let iterations = 0;
+  let finishReason = "";
+  let responses: readonly ModelMessage[] = [];
+  try {
+    const result = await agent.stream({ messages: [...input.messages], abortSignal: input.signal });
+    for await (const part of result.stream) {
+      if (part.type === "start-step") iterations += 1;
+      if (part.type === "tool-error") reportInvalid(part, input);
+      if (part.type === "finish-step") finishReason = part.finishReason;
+      if (part.type === "error")
+        return { ended: "failed", error: part.error, iterations, messages: responses };
+      if (part.type === "abort") return { ended: "stopped", iterations, messages: responses };
+    }
+    responses = await result.responseMessages;
+  } catch (error) {
+    if (input.signal.aborted) return { ended: "stopped", iterations, messages: responses };
+    return { ended: "failed", error, iterations, messages: responses };
+  }
+  if (finishReason !== "tool-calls") return { ended: "answered", iterations, messages: responses };
+  return { ended: "limited", limit: input.reached() ?? "iterations", iterations, messages: responses };
+}
+
+async function toAgentTools({ tools, call, signal }: LoopInput): Promise<ToolSet> {
+  const { dynamicTool, jsonSchema } = await import("ai");
+  const toAgentTool = (tool: Tool): ToolSet[string] =>
+    dynamicTool({
+      description: tool.description,
+      inputSchema: jsonSchema(tool.inputSchema as JSONSchema7),
+      execute: (input, { toolCallId, abortSignal = signal }) =>
+        call(tool, input as ToolInput, toolCallId, abortSignal),
+      toModelOutput: ({ output }) => {
+        const { text, isError } = output as ToolOutput;
+        return { type: isError ? "error-text" : "text", value: text };
+      },
+    });
+  return Object.fromEntries(tools.map((tool) => [tool.name, toAgentTool(tool)]));
+}
+
+function reportInvalid(
+  {
+    toolCallId,
+    toolName,
+    input,
+    error,
+  }: {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly input: unknown;
+    readonly error: unknown;
+  },
+  { onInvalidCall }: LoopInput,
+): void {
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/^AI_\w+: /, "");
+  onInvalidCall({ callId: toolCallId, tool: toolName, input, reason });
+}

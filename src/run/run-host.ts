@@ -1,0 +1,38 @@
+/** What the running stage needs of the rest: given once by `src/runtime`, the same for all runs. */
+import type { LoadedAgents } from "../agents/load-agents.ts";
+import type { LoadedConfig } from "../config/config.ts";
+import type { Environment } from "../host/find-command.ts";
+import type { Places } from "../host/places.ts";
+import type { AskedExecution } from "../invoke/choose-execution.ts";
+import type { ConversationTrust } from "../invoke/conversation-trust.ts";
+import type { Invocation, PrepareOutcome } from "../invoke/invocation.ts";
+import type { GivenModels } from "../model/model-request.ts";
+import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { SearchProvider } from "../tools/web/web-search.ts";
+
+export interface PrepareOptions {
+  /** Names of the tools a run would have. */
+  readonly tools: readonly string[];
+  readonly asked?: AskedExecution;
+  readonly conversation?: ConversationTrust;
+  /** Values of the caller for declared variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunHost {
+  readonly places: Places;
+  readonly cwd: string;
+  /** Of this process: model keys are looked for here, and nothing else of it reaches a run. */
+  readonly environment: Environment;
+  readonly models?: GivenModels;
+  /** Tools of the embedding program. */
+  readonly tools: readonly Tool[];
+  readonly search?: SearchProvider;
+  config(): LoadedConfig;
+  /** The skills a model may use. */
+  readonly library: SkillLibrary;
+  agents(): Promise<LoadedAgents>;
+  prepare(invocation: Invocation, options: PrepareOptions): Promise<PrepareOutcome>;
+}

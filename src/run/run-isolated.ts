@@ -1,0 +1,201 @@
+/**
+ * One isolated run: its own messages, tools, limits and events, from the assembled prompt to the result. Everything it
+ * needs is given (`set-up-run.ts` does that), and nothing of it is shared with another run.
+ */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { OutputFilterMode } from "../config/run-fields.ts";
+import type { RunEventBody } from "../events/run-event.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import { costOf, type Pricing } from "../model/pricing.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { World } from "../sandbox/world.ts";
+import type { Redactor } from "../secrets/redaction.ts";
+import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
+import type { ToolPolicy } from "../tools/tool-policy.ts";
+import type { Approvals } from "./approvals.ts";
+import type { Budget } from "./budget.ts";
+import { callTool, type ToolDesk } from "./call-tool.ts";
+import { describeFault } from "./describe-fault.ts";
+import { guardModel } from "./guard-model.ts";
+import { listWorkFiles } from "./list-work-files.ts";
+import { type LoopOutcome, runLoop } from "./loop.ts";
+import { createStop, type RunLimits, type RunStop } from "./run-limits.ts";
+import type { RunResult, SandboxUse } from "./run-result.ts";
+import { noteUse } from "./sandbox-use.ts";
+
+export interface IsolatedRun {
+  readonly runId: string;
+  readonly parentRunId?: string;
+  readonly prepared: PreparedInvocation;
+  readonly model: { readonly model: LanguageModelV4; readonly id: string; readonly pricing?: Pricing };
+  readonly system: string;
+  /** The first turn of the conversation. */
+  readonly message: string;
+  readonly tools: readonly Tool[];
+  readonly policy: ToolPolicy;
+  readonly approvals: Approvals;
+  readonly outputFilter: OutputFilterMode;
+  readonly world: World;
+  readonly sandbox?: Sandbox;
+  /** Domains the run may reach. */
+  readonly network: readonly string[];
+  readonly declared: SandboxUse;
+  /** Asked for each call: once an untrusted text is in the conversation, secrets are not delivered any more. */
+  env(): Readonly<Record<string, string>>;
+  readonly redactor: Redactor;
+  readonly limits: RunLimits;
+  readonly budget: Budget;
+  readonly signal?: AbortSignal;
+  emit(event: RunEventBody): void;
+}
+
+export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
+  const startedAt = performance.now();
+  const { prepared, model, world } = run;
+  run.emit(describeStart(run));
+  const stop = createStop(run.limits, run.budget, run.signal);
+  const text = createTextSoFar();
+  const denied: { readonly tool: string; readonly reason: string }[] = [];
+  const used = { network: new Set<string>(), read: new Set<string>(), write: new Set<string>() };
+  const guarded = guardModel(model.model, {
+    redactor: run.redactor,
+    emit: (event) => {
+      if (event.type === "model-called") text.next();
+      run.emit(event);
+    },
+    onUsage: (usage) => run.budget.add(usage, costOf(usage, model.pricing)),
+    onText: (piece) => {
+      text.add(piece);
+      stop.onText(piece);
+    },
+  });
+  const desk: ToolDesk = {
+    ...run,
+    step: () => guarded.steps,
+    context: (call) => toolContext(run, call),
+    onDenied: (call) => void denied.push(call),
+    onDone: (tool, input) => noteUse(used, tool, input),
+  };
+  const pending = new Set<Promise<ToolOutput>>();
+  const outcome = await runLoop({
+    model: guarded,
+    system: run.system,
+    messages: [{ role: "user", content: run.message }],
+    tools: run.tools,
+    maxIterations: run.limits.maxIterations,
+    signal: stop.signal,
+    reached: () => stop.reached()?.limit,
+    call: (tool, input, callId, signal) => {
+      const call = callTool({ callId, tool, input, signal }, desk);
+      pending.add(call);
+      return call.finally(() => pending.delete(call));
+    },
+    onInvalidCall: (call) => refuseCall(call, run, guarded.steps, denied),
+  });
+  await Promise.allSettled(pending); // A tool that was stopped still ends its processes; nothing outlives the run.
+  stop.end();
+  const ending = describeEnding(outcome, stop, run);
+  const durationMs = Math.round(performance.now() - startedAt);
+  const summary = {
+    ...ending,
+    text: text.value,
+    iterations: guarded.steps,
+    usage: run.budget.usage,
+    durationMs,
+  };
+  run.emit({ type: "run-finished", ...summary });
+  return {
+    runId: run.runId,
+    skill: prepared.skill.name,
+    isolated: true,
+    trust: prepared.trust.level,
+    model: model.id,
+    ...summary,
+    denied,
+    files: listWorkFiles(world.workDir),
+    sandbox: {
+      backend: run.sandbox?.backend ?? "absent",
+      declared: run.declared,
+      used: { network: [...used.network].sort(), read: [...used.read].sort(), write: [...used.write].sort() },
+    },
+    diagnostics: prepared.diagnostics,
+  };
+}
+
+function describeStart(run: IsolatedRun): RunEventBody {
+  const { prepared, world, model, tools } = run;
+  return {
+    type: "run-started",
+    skill: prepared.skill.name,
+    source: prepared.source,
+    location: prepared.skill.location,
+    trust: prepared.trust.level,
+    model: model.id,
+    depth: prepared.chain.length,
+    ...(run.parentRunId !== undefined && { parentRunId: run.parentRunId }),
+    tools: tools.map(({ name }) => name),
+    workDir: world.workDir,
+    ...(world.skillDir !== undefined && { skillDir: world.skillDir }),
+    cwd: world.cwd,
+    env: Object.keys(run.env()).sort(),
+  };
+}
+
+function toolContext(
+  run: IsolatedRun,
+  { callId, signal }: { readonly callId: string; readonly signal: AbortSignal },
+): ToolContext {
+  const { world, network, sandbox } = run;
+  return { callId, world, network, signal, env: run.env(), ...(sandbox && { sandbox }) };
+}
+
+type Ending = Pick<RunResult, "status" | "limit" | "error">;
+
+function describeEnding(outcome: LoopOutcome, stop: RunStop, run: IsolatedRun): Ending {
+  const reached = stop.reached();
+  if (outcome.ended === "answered") return { status: "completed" };
+  if (stop.cancelled) return { status: "cancelled" };
+  const limit = outcome.limit ?? reached?.limit;
+  if (outcome.ended !== "failed" || reached) {
+    const message = reached?.message ?? `${outcome.iterations} of ${run.limits.maxIterations} steps are used`;
+    run.emit({ type: "limit-reached", limit: limit ?? "iterations", message });
+    return { status: "limited", limit: limit ?? "iterations" };
+  }
+  const { code, message } = describeFault(outcome.error);
+  return { status: "failed", error: { code, message: run.redactor.redact(message) } };
+}
+
+/** A name that is no tool, or input that is no JSON: the SDK has answered the model already; here it is recorded. */
+function refuseCall(
+  call: { readonly callId: string; readonly tool: string; readonly input: unknown; readonly reason: string },
+  run: IsolatedRun,
+  step: number,
+  denied: { readonly tool: string; readonly reason: string }[],
+): void {
+  const { callId, tool } = call;
+  const text = run.redactor.redact(call.reason);
+  const isUnknown = !run.tools.some(({ name }) => name === tool);
+  const rule = isUnknown ? "the run has no such tool" : "the input is no JSON that fits the tool";
+  if (isUnknown) denied.push({ tool, reason: rule });
+  const input = run.redactor.redactJson(JSON.stringify(call.input) ?? "");
+  run.emit({ type: "tool-called", step, callId, tool, input, decision: "deny", rule });
+  run.emit({ type: "tool-finished", step, callId, tool, text, isError: true, durationMs: 0 });
+}
+
+/** The text of the last step that wrote any: what a person would call the answer so far. */
+function createTextSoFar(): { readonly value: string; next(): void; add(text: string): void } {
+  let last = "";
+  let current = "";
+  return {
+    get value() {
+      return current || last;
+    },
+    next() {
+      last = current || last;
+      current = "";
+    },
+    add(text) {
+      current += text;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** The tool policy of one run: the lists of its skill and its agent, the config, and what its caller may do. */
+import type { Agent } from "../agents/agent.ts";
+import type { ConversationMemory } from "../invoke/inline.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import type { ToolLists } from "../tools/policy-lists.ts";
+import { createToolPolicy, type ToolPolicy } from "../tools/tool-policy.ts";
+import type { RunHost } from "./run-host.ts";
+
+export interface RunPolicyInput {
+  readonly prepared: PreparedInvocation;
+  readonly host: RunHost;
+  readonly memory: ConversationMemory;
+  readonly cwd: string;
+  readonly agent?: Agent;
+  readonly outer?: ToolPolicy;
+}
+
+export function createRunPolicy({ prepared, host, memory, cwd, agent, outer }: RunPolicyInput): ToolPolicy {
+  const { tools, policyTools } = host.config().config;
+  return createToolPolicy({
+    lists: [skillLists(prepared), ...(agent ? [agentLists(agent)] : [])],
+    config: tools,
+    policy: policyTools,
+    cwd,
+    isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
+    hostTools: host.tools.map(({ name }) => name),
+    ...(outer && { outer }),
+  });
+}
+
+function skillLists({ skill, trust, execution }: PreparedInvocation): ToolLists {
+  const { allowedTools, disallowedTools, requiredTools } = skill.manifest;
+  return {
+    owner: `skill \`${skill.name}\``,
+    path: skill.location,
+    trust: trust.level,
+    isIsolated: execution === "isolated",
+    ...(allowedTools && { allowedTools }),
+    requiredTools,
+    disallowedTools,
+  };
+}
+
+/** They hold beside those of the skill. */
+function agentLists({ name, location, trust, tools, disallowedTools }: Agent): ToolLists {
+  return {
+    owner: `agent \`${name}\``,
+    path: location,
+    trust: trust.level,
+    isIsolated: true,
+    ...(tools && { allowedTools: tools }),
+    requiredTools: [],
+    disallowedTools,
+  };
+}

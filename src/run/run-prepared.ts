@@ -1,0 +1,154 @@
+/** A prepared invocation carried out: its folder made, everything set up, each event recorded, skills it starts started. */
+import { mkdirSync, rmSync } from "node:fs";
+import { openRecording } from "../events/record.ts";
+import { removeOldRuns } from "../events/remove-runs.ts";
+import { openRunLog, runFolder } from "../events/run-log.ts";
+import { createRunRecorder, type RunRecorder, type RunSink, shareSink } from "../events/run-recorder.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import { retryModel } from "../model/retry.ts";
+import { createApprovals } from "./approvals.ts";
+import { type Budget, createBudget } from "./budget.ts";
+import { failedResult } from "./ended-early.ts";
+import { invokeSkill } from "./invoke-skill.ts";
+import type { RunHost } from "./run-host.ts";
+import { runIsolated } from "./run-isolated.ts";
+import type { RunParent, RunRequest } from "./run-request.ts";
+import type { RunResult } from "./run-result.ts";
+import { type PlanOutcome, type RunPlan, setUpRun } from "./set-up-run.ts";
+import type { InvokeFromModel } from "./use-skill.ts";
+
+export interface RunOrder {
+  readonly prepared: PreparedInvocation;
+  readonly request: RunRequest;
+  readonly host: RunHost;
+  readonly runId: string;
+  readonly parent?: RunParent;
+}
+
+export async function runPrepared(order: RunOrder): Promise<RunResult> {
+  const { prepared, request, host, runId, parent } = order;
+  if (parent === undefined) removeOldRuns(host.places);
+  const started: { run?: StartedRun } = {};
+  const outcome = await planIn(order, (child, signal) => {
+    if (started.run === undefined) throw new Error("A tool was called before the run began.");
+    return startChild(child, signal, order, started.run);
+  });
+  if (!outcome.ok) return failedResult(runId, prepared, outcome.fault);
+  const { plan } = outcome;
+  const recording =
+    parent?.recording ?? (request.record === undefined ? undefined : openRecording(request.record));
+  const recorder = createRunRecorder({
+    runId,
+    redactor: plan.redactor,
+    sinks: [
+      openRunLog(host.places, runId),
+      ...(recording ? [shareSink(recording)] : []),
+      ...(request.onEvent ? [{ name: "listener", write: request.onEvent }] : []),
+    ],
+  });
+  const budget = createBudget(plan.limits, parent?.budget);
+  started.run = { plan, budget, recorder, ...(recording && { recording }) };
+  parent?.onChild({ runId, skill: prepared.skill.name });
+  const result = await runIsolated({
+    ...plan,
+    model: { ...plan.model, model: retrying(plan, recorder) },
+    ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
+    approvals: createApprovals({
+      skill: prepared.skill.name,
+      ...(request.approve && { approve: request.approve }),
+    }),
+    outputFilter: host.config().config.runs.outputFilter,
+    env: () => deliver(plan),
+    budget,
+    emit: (event) => recorder.emit(event),
+    ...(request.signal && { signal: request.signal }),
+  });
+  await recorder.close();
+  if (parent === undefined) await recording?.close?.();
+  const diagnostics = [...plan.diagnostics, ...recorder.diagnostics];
+  return { ...(parent === undefined ? checkReplay(plan, result) : result), diagnostics };
+}
+
+/** A replay that came to an end before its recording did differs from it. */
+function checkReplay({ model }: RunPlan, result: RunResult): RunResult {
+  const [unfinished] = result.status === "completed" ? (model.replay?.unfinished() ?? []) : [];
+  if (unfinished === undefined) return result;
+  return { ...result, status: "failed", error: { code: "replay.diverged", message: unfinished } };
+}
+
+/** What a run would be, without running: the folder that was made for it is taken away again. */
+export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
+  try {
+    return await planIn(order, () => Promise.reject(new Error("Nothing runs in a plan.")));
+  } finally {
+    rmSync(runFolder(order.host.places, order.runId).folder, { recursive: true, force: true });
+  }
+}
+
+function planIn(order: RunOrder, invoke: InvokeFromModel): Promise<PlanOutcome> {
+  const { work } = runFolder(order.host.places, order.runId);
+  mkdirSync(work, { recursive: true, mode: 0o700 });
+  return setUpRun({ ...order, workDir: work, invoke });
+}
+
+interface StartedRun {
+  readonly plan: RunPlan;
+  readonly budget: Budget;
+  readonly recorder: RunRecorder;
+  readonly recording?: RunSink;
+}
+
+/** A skill that this run starts: asked for by a model, for the same caller, with at most what this run has. */
+function startChild(
+  child: Parameters<InvokeFromModel>[0],
+  signal: AbortSignal,
+  { prepared, request, host, runId }: RunOrder,
+  { plan, budget, recorder, recording }: StartedRun,
+): ReturnType<InvokeFromModel> {
+  const { approve, askUser, write, onEvent } = request;
+  const parent: RunParent = {
+    runId,
+    chain: [...prepared.chain, prepared.skill.name],
+    trust: prepared.trust.level,
+    memory: plan.memory,
+    policy: plan.policy,
+    network: plan.network,
+    world: plan.world,
+    budget,
+    model: plan.model,
+    ...(recording && { recording }),
+    onChild: (started) =>
+      recorder.emit({ type: "child-started", childRunId: started.runId, skill: started.skill }),
+  };
+  const inherited = {
+    source: "model" as const,
+    caller: prepared.caller,
+    signal,
+    ...(approve && { approve }),
+    ...(askUser && { askUser }),
+    ...(write !== undefined && { write }),
+    ...(onEvent && { onEvent }),
+  };
+  return invokeSkill({ ...child, ...inherited }, host, { parent });
+}
+
+function retrying({ model }: RunPlan, recorder: RunRecorder): RunPlan["model"]["model"] {
+  let step = 0;
+  const retried = retryModel(model.model, {
+    onRetry: (retry) => recorder.emit({ type: "model-retried", step, ...retry }),
+  });
+  return {
+    ...retried,
+    doStream: (options) => {
+      step += 1;
+      return retried.doStream(options);
+    },
+  };
+}
+
+/** Declared variables with their values; once an untrusted text is in the conversation, no secret any more. */
+function deliver({ prepared, memory }: RunPlan): Readonly<Record<string, string>> {
+  const isTainted = memory.trust.taintedBy !== undefined;
+  const given = Object.entries(prepared.env).filter(([, { secret }]) => !(secret && isTainted));
+  return Object.fromEntries(given.map(([name, { value }]) => [name, value]));
+}

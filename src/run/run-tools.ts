@@ -1,0 +1,70 @@
+/** The tools of one run, before any policy: files, shell, web, skills, the user, and what the embedding program brings. */
+import type { Skill } from "../skill/skill.ts";
+import { askUserTool } from "../tools/ask-user.ts";
+import { bashTool } from "../tools/bash.ts";
+import { fileTools } from "../tools/files/file-tools.ts";
+import { findSkillsTool } from "../tools/skills/find-skills.ts";
+import { listSkillsTool } from "../tools/skills/list-skills.ts";
+import { readSkillFileTool } from "../tools/skills/read-skill-file.ts";
+import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
+import type { Tool } from "../tools/tool.ts";
+import { webTools } from "../tools/web/web-tools.ts";
+import { trustAllows } from "../trust/trust-policy.ts";
+import type { RunHost } from "./run-host.ts";
+import type { RunRequest } from "./run-request.ts";
+import { type InvokeFromModel, useSkillTool } from "./use-skill.ts";
+
+export interface RunToolsInput {
+  readonly host: RunHost;
+  readonly request: Pick<RunRequest, "askUser">;
+  /** The skill that runs; absent in a conversation of the user's own. */
+  readonly skill?: Skill;
+  readonly trust: Skill["trust"]["level"];
+  readonly network: readonly string[];
+  readonly invoke: InvokeFromModel;
+}
+
+/** Made once: their input schemas are compiled once, too. */
+const FILE_TOOLS = fileTools();
+
+/** Above this many skills a listing says less than a search. */
+const MANY_SKILLS = 30;
+
+export function runTools({ host, request, skill, trust, network, invoke }: RunToolsInput): readonly Tool[] {
+  const library = libraryFor(host.library, skill, trustAllows(trust, "read-working-directory"));
+  const others = host.library.skills().filter(({ name }) => name !== skill?.name);
+  const useSkill = useSkillTool(others, invoke);
+  const canFetch = network.length > 0;
+  return [
+    bashTool,
+    ...FILE_TOOLS,
+    ...webTools(host.search ? { search: host.search } : {}).filter(
+      ({ name }) => name !== "web_fetch" || canFetch,
+    ),
+    ...(useSkill ? [useSkill, listSkillsTool(host.library)] : []),
+    ...(others.length > MANY_SKILLS ? [findSkillsTool(host.library)] : []),
+    ...(library.skills().length > 0 ? [readSkillFileTool(library)] : []),
+    ...(request.askUser ? [askUserTool(request.askUser)] : []),
+    ...host.tools,
+  ];
+}
+
+/** The names of all tools a run may have: what `required-tools` is held against. */
+export function offeredTools(host: RunHost, request: Pick<RunRequest, "askUser">): readonly string[] {
+  const { network } = host.config().config.sandbox;
+  const never: InvokeFromModel = () => Promise.reject(new Error("Only named, not called."));
+  return runTools({ host, request, trust: "trusted", network, invoke: never }).map(({ name }) => name);
+}
+
+/** A run reads its own skill's files, and those of others only when it sees more of the machine than its own folders. */
+function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: boolean): SkillLibrary {
+  if (own === undefined) return library;
+  const hasFiles = own.form === "directory" && own.location !== "";
+  return {
+    ...library,
+    skills: () => {
+      const others = seesOthers ? library.skills().filter(({ name }) => name !== own.name) : [];
+      return [...others, ...(hasFiles ? [own] : [])];
+    },
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * Everything an isolated run needs, decided before it starts: model, agent, tools and their policy, world, sandbox,
+ * secrets, limits and prompt. `--dry-run` shows what this decides; `run-skill.ts` carries it out.
+ */
+import type { Agent } from "../agents/agent.ts";
+import { hasFolder } from "../disclose/skill-folder.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { ConversationMemory } from "../invoke/inline.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import type { ResolvedModel } from "../model/model-request.ts";
+import { resolveModel } from "../model/resolve-model.ts";
+import { buildWorld } from "../sandbox/build-world.ts";
+import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { World } from "../sandbox/world.ts";
+import { createRedactor, type Redactor } from "../secrets/redaction.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolPolicy } from "../tools/tool-policy.ts";
+import { chooseAgent } from "./choose-agent.ts";
+import { configFilesOf } from "./config-files.ts";
+import { createMemory } from "./conversation-memory.ts";
+import { grantedNetwork } from "./granted-network.ts";
+import { createOwnCommand } from "./own-command.ts";
+import type { RunHost } from "./run-host.ts";
+import type { RunLimits } from "./run-limits.ts";
+import { createRunPolicy } from "./run-policy.ts";
+import type { RunParent, RunRequest } from "./run-request.ts";
+import type { SandboxUse } from "./run-result.ts";
+import { runTools } from "./run-tools.ts";
+import { assembleSystemPrompt } from "./system-prompt.ts";
+import type { InvokeFromModel } from "./use-skill.ts";
+
+export interface RunPlan {
+  readonly runId: string;
+  readonly prepared: PreparedInvocation;
+  readonly model: ResolvedModel;
+  readonly system: string;
+  readonly message: string;
+  readonly tools: readonly Tool[];
+  readonly policy: ToolPolicy;
+  readonly world: World;
+  readonly sandbox?: Sandbox;
+  readonly network: readonly string[];
+  readonly declared: SandboxUse;
+  readonly memory: ConversationMemory;
+  readonly redactor: Redactor;
+  readonly limits: RunLimits;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Something a run cannot do without is missing, or what the skill asks for cannot be given. */
+export interface PlanFault {
+  readonly code: "model.missing" | "agent.missing" | "agent.cycle";
+  readonly message: string;
+  readonly hint: string;
+}
+
+export type PlanOutcome =
+  | { readonly ok: true; readonly plan: RunPlan }
+  | { readonly ok: false; readonly fault: PlanFault };
+
+export interface PlanInput {
+  readonly runId: string;
+  /** Exists, and is the run's own. */
+  readonly workDir: string;
+  readonly prepared: PreparedInvocation;
+  readonly request: RunRequest;
+  readonly host: RunHost;
+  readonly parent?: RunParent;
+  /** How the run's own `use_skill` starts another skill. */
+  readonly invoke: InvokeFromModel;
+}
+
+export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
+  const { prepared, host, request, parent, runId, workDir } = input;
+  const { skill, trust } = prepared;
+  const { config } = host.config();
+  const agent = await chooseAgent(prepared, host);
+  if (!agent.ok) return agent;
+  const skillDir = hasFolder(skill) ? skill.directory : undefined;
+  const built = buildWorld({
+    trust: trust.level,
+    cwd: host.cwd,
+    workDir,
+    write: request.write ?? false,
+    places: host.places,
+    configFiles: configFilesOf(host.config()),
+    ...(skillDir !== undefined && { skillDir }),
+    ...(parent?.world && { within: parent.world }),
+  });
+  const { world } = built;
+  const model = await chooseModel(input, agent.agent, world);
+  if (!model.ok) return { ok: false, fault: { ...model, code: "model.missing" } };
+
+  const network = grantedNetwork(trust.level, config, skill.manifest.sandbox, parent?.network);
+  const chosen = await chooseSandbox({
+    backend: config.sandbox.backend,
+    trust: trust.level,
+    environment: host.environment,
+  });
+  const memory = createMemory();
+  const policy = createRunPolicy({
+    prepared,
+    host,
+    memory,
+    cwd: world.cwd,
+    ...(agent.agent && { agent: agent.agent }),
+    ...(parent?.policy && { outer: parent.policy }),
+  });
+  const offered = runTools({ host, request, skill, trust: trust.level, network, invoke: input.invoke });
+  const secrets = Object.entries(prepared.env)
+    .filter(([, { secret }]) => secret)
+    .map(([name, { value }]) => ({ name, value }));
+  const redactor = createRedactor([...secrets, ...model.secrets]);
+  const plan: RunPlan = {
+    runId,
+    prepared,
+    model,
+    system: assembleSystemPrompt({
+      skill: skill.name,
+      authors: skill.manifest.authors,
+      instructions: prepared.instructions,
+      capabilities: skill.manifest.capabilities,
+      ...(agent.role !== undefined && { role: agent.role }),
+      ...(skill.manifest.rationale !== undefined && { rationale: skill.manifest.rationale }),
+      ...(world.skillDir !== undefined && { skillDirectory: world.skillDir }),
+      ...(prepared.context !== undefined && { callerContext: prepared.context }),
+    }),
+    message: firstMessage(prepared),
+    tools: policy.visible(offered),
+    policy,
+    world,
+    ...(chosen.sandbox && { sandbox: chosen.sandbox }),
+    network,
+    declared: skill.manifest.sandbox ?? { network: [], read: [], write: [] },
+    memory,
+    redactor,
+    limits: chooseLimits(input, agent.agent),
+    diagnostics: [
+      ...prepared.diagnostics,
+      ...built.diagnostics,
+      ...chosen.diagnostics,
+      ...model.diagnostics,
+      ...policy.diagnostics,
+      ...redactor.diagnostics,
+    ],
+  };
+  return { ok: true, plan };
+}
+
+function chooseModel(
+  { prepared: { skill }, request, host, parent, runId }: PlanInput,
+  agent: Agent | undefined,
+  world: World,
+): ReturnType<typeof resolveModel> {
+  const wanted = skill.manifest.model ?? agent?.model;
+  return resolveModel({
+    config: host.config().config,
+    environment: host.environment,
+    skill: { name: skill.name, location: skill.location, ...(wanted !== undefined && { model: wanted }) },
+    ...(request.model !== undefined && { asked: request.model }),
+    ...(host.models && { given: host.models }),
+    ...(parent?.model && { caller: parent.model }),
+    run: {
+      runId,
+      skill: skill.name,
+      workDir: world.workDir,
+      cwd: world.cwd,
+      ...(world.skillDir !== undefined && { skillDir: world.skillDir }),
+      ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
+    },
+    runCommand: createOwnCommand(host.environment),
+  });
+}
+
+function chooseLimits(
+  { prepared: { skill }, request, host }: PlanInput,
+  agent: Agent | undefined,
+): RunLimits {
+  const { runs } = host.config().config;
+  const wanted = skill.manifest.maxIterations ?? agent?.maxIterations;
+  return {
+    maxIterations: wanted ?? runs.maxIterations,
+    timeoutMs: runs.timeoutSeconds * 1000,
+    maxOutputBytes: runs.maxOutputBytes,
+    ...(runs.maxTokens !== undefined && { maxTokens: runs.maxTokens }),
+    ...(runs.maxCost !== undefined && { maxCost: runs.maxCost }),
+    ...request.limits,
+  };
+}
+
+function firstMessage({ message, input }: PreparedInvocation): string {
+  const parts = [message, input === undefined ? undefined : `Input:\n${JSON.stringify(input, null, 2)}`];
+  return parts.filter(Boolean).join("\n\n") || "Carry out your task.";
+}

@@ -1,0 +1,62 @@
+/**
+ * `use_skill`, the one tool by which a model starts a skill. A skill that runs inline answers with its instructions; one
+ * that runs in isolation answers with the wrapped result of its run; a refusal says what to do.
+ */
+import type { SkillRequest } from "../invoke/invocation.ts";
+import { refusalText } from "../invoke/refusal-text.ts";
+import { useSkillSchema } from "../invoke/use-skill-schema.ts";
+import type { Skill } from "../skill/skill.ts";
+import { answer, fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
+import type { InvokeOutcome } from "./invoke-skill.ts";
+import { wrapResult } from "./wrap-result.ts";
+
+export type InvokeFromModel = (request: SkillRequest, signal: AbortSignal) => Promise<InvokeOutcome>;
+
+/** `undefined` when there is no skill a model may use: then there is no such tool. */
+export function useSkillTool(skills: readonly Skill[], invoke: InvokeFromModel): Tool | undefined {
+  const schema = useSkillSchema(skills);
+  if (schema === undefined) return undefined;
+  return {
+    name: "use_skill",
+    description: schema.description,
+    inputSchema: schema.inputSchema,
+    effect: "skill",
+    execute: async (input, { signal }) => answerOutcome(await invoke(toRequest(input), signal)),
+  };
+}
+
+function toRequest(input: ToolInput): SkillRequest {
+  const text = (key: string): string | undefined =>
+    typeof input[key] === "string" ? (input[key] as string) : undefined;
+  const {
+    skill = "",
+    message,
+    context,
+    args,
+  } = {
+    skill: text("skill"),
+    message: text("message"),
+    context: text("context"),
+    args: text("arguments"),
+  };
+  return {
+    skill,
+    ...(message !== undefined && { message }),
+    ...(context !== undefined && { context }),
+    ...(args !== undefined && { arguments: args }),
+    ...(input.input !== undefined && { input: input.input }),
+  };
+}
+
+function answerOutcome(outcome: InvokeOutcome): ToolOutput {
+  switch (outcome.kind) {
+    case "inline":
+      return answer(outcome.text);
+    case "refused":
+      return fault(refusalText(outcome.refusal));
+    case "run": {
+      const text = wrapResult(outcome.result);
+      return outcome.result.status === "completed" ? answer(text) : fault(text);
+    }
+  }
+}

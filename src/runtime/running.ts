@@ -1,0 +1,143 @@
+/**
+ * What a `Metier` does with a skill: prepare, activate, run. The stages behind it (models, tools, sandbox) are loaded by
+ * the first call, so that whoever only reads skills does not pay for them.
+ */
+import type { GivenAgent } from "../agents/agent.ts";
+import type { LoadedAgents } from "../agents/load-agents.ts";
+import type { GivenSkill } from "../catalog/given-skills.ts";
+import { visibleSkills } from "../disclose/visible-skills.ts";
+import { createRunId } from "../events/run-id.ts";
+import type { Environment } from "../host/find-command.ts";
+import type { Places } from "../host/places.ts";
+import type { PrepareOutcome } from "../invoke/invocation.ts";
+import type { InvokeOutcome } from "../run/invoke-skill.ts";
+import { type RunHandle, startHandle } from "../run/run-handle.ts";
+import type { PrepareOptions, RunHost } from "../run/run-host.ts";
+import type { RunRequest } from "../run/run-request.ts";
+import type { RunResult } from "../run/run-result.ts";
+import type { RunPlan } from "../run/set-up-run.ts";
+import type { Skill } from "../skill/skill.ts";
+import type { Profile } from "../validate/profiles.ts";
+import type { Disclosure } from "./disclosure.ts";
+import type { MetierState } from "./load-state.ts";
+import type { RunningOptions } from "./metier-options.ts";
+
+export interface Running {
+  /** Whether and how a skill would be carried out, by all checks; no model is asked. */
+  prepare(request: RunRequest): Promise<PrepareOutcome>;
+  /** The skill's text for the caller's own conversation; one that says `context: fork` is run instead. */
+  activate(request: RunRequest): Promise<InvokeOutcome>;
+  /** Inline or isolated, as the skill and `skills.default-execution` say: what a `use_skill` tool does. */
+  invoke(request: RunRequest): Promise<InvokeOutcome>;
+  /** Runs a skill in isolation, whatever it says. Refusals, limits and faults are results. */
+  run(request: RunRequest): Promise<RunResult>;
+  /** The same in the background. */
+  start(request: RunRequest): RunHandle;
+  /** What `run` would do, without asking a model or running anything. */
+  plan(request: RunRequest): Promise<PlannedRun>;
+}
+
+export type PlannedRun =
+  | { readonly ok: true; readonly plan: RunPlan }
+  | { readonly ok: false; readonly result: RunResult };
+
+export interface RunningInputs {
+  current(): MetierState;
+  reload(): Promise<unknown>;
+  given(): readonly GivenSkill[];
+  readonly disclosure: Disclosure;
+  readonly options: RunningOptions;
+  readonly profile: Profile;
+  readonly places: Places;
+  readonly cwd: string;
+  readonly environment: Environment;
+}
+
+export function createRunning(inputs: RunningInputs): Running {
+  const host = createHost(inputs);
+  const stage = () => import("../run/invoke-skill.ts");
+  const start = (request: RunRequest): RunHandle => {
+    const runId = createRunId();
+    return startHandle(runId, request.signal, async ({ signal, onEvent }) => {
+      const { runSkill } = await stage();
+      const tell = (event: Parameters<typeof onEvent>[0]): void => {
+        onEvent(event);
+        request.onEvent?.(event);
+      };
+      return runSkill({ ...request, signal, onEvent: tell }, host, runId);
+    });
+  };
+  return {
+    async prepare(request) {
+      const { prepareRequest } = await stage();
+      return prepareRequest(request, host);
+    },
+    async activate(request) {
+      const { invokeSkill } = await stage();
+      return invokeSkill(request, host, { asked: "text" });
+    },
+    async invoke(request) {
+      const { invokeSkill } = await stage();
+      return invokeSkill(request, host);
+    },
+    run: (request) => start(request).result,
+    start,
+    async plan(request) {
+      const { planRun } = await stage();
+      return planRun(request, host, createRunId());
+    },
+  };
+}
+
+/** What the running stage is given of everything else. */
+export function createHost(inputs: RunningInputs): RunHost {
+  const { current, disclosure, options, places, cwd, environment } = inputs;
+  let loaded: { readonly state: MetierState; readonly agents: Promise<LoadedAgents> } | undefined;
+  return {
+    places,
+    cwd,
+    environment,
+    tools: options.tools ?? [],
+    ...(options.models && { models: options.models }),
+    ...(options.search && { search: options.search }),
+    config: () => current().config,
+    library: { ...disclosure, skills: () => visibleSkills(current().catalog.list()) },
+    agents() {
+      const state = current();
+      if (loaded?.state !== state) loaded = { state, agents: readAgents(state, options.agents ?? []) };
+      return loaded.agents;
+    },
+    prepare: (invocation, prepareOptions) => prepare(invocation, prepareOptions, inputs),
+  };
+}
+
+async function readAgents(state: MetierState, given: readonly GivenAgent[]): Promise<LoadedAgents> {
+  const { loadAgents } = await import("../agents/load-agents.ts");
+  const { roots, embedding, grants, config } = state;
+  const { trustedPaths } = config.config.skills;
+  return loadAgents({ roots, embedding, folderGrants: grants.folders, trustedPaths, given });
+}
+
+async function prepare(
+  invocation: Parameters<RunHost["prepare"]>[0],
+  { tools, asked, conversation, env, signal }: PrepareOptions,
+  { current, reload, given, profile, environment, places, cwd }: RunningInputs,
+): Promise<PrepareOutcome> {
+  const { prepareInvocation } = await import("../invoke/prepare.ts");
+  const { createSecretMachine, findCommandPlace } = await import("../run/prepare-parts.ts");
+  return prepareInvocation(invocation, {
+    current,
+    reload,
+    profile,
+    bodyOf: (skill: Skill) => given().find(({ name }) => name === skill.name)?.instructions,
+    environment,
+    tools,
+    maxDepth: current().config.config.runs.maxDepth,
+    machine: createSecretMachine(environment),
+    commandPlace: (skill) =>
+      findCommandPlace({ skill, places, cwd, environment, loaded: current().config, signal }),
+    ...(asked && { asked }),
+    ...(conversation && { conversation }),
+    ...(env && { env }),
+  });
+}

@@ -1,0 +1,170 @@
+/**
+ * The hardened bubblewrap profile as data: what a sandboxed program finds besides the folders of its world, and the
+ * arguments that make it so. Reads the disk only to see what kind of thing each path is; starts nothing.
+ */
+import { lstatSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { minimalEnvironment } from "./minimal-environment.ts";
+import type { SandboxCommand } from "./sandbox.ts";
+import type { World } from "./world.ts";
+import { type Access, outerFirst, type WorldRules, worldRules } from "./world-access.ts";
+
+const MEGABYTE = 1024 * 1024;
+const TEMPORARY_BYTES = 256 * MEGABYTE;
+const SHARED_MEMORY_BYTES = 64 * MEGABYTE;
+
+/** Where the programs that Metier brings are found inside. */
+const PROGRAMS = "/run/metier/bin";
+const SEARCH_PATH = `${PROGRAMS}:/usr/local/bin:/usr/bin:/bin`;
+
+/** No privilege, no other process, no network, no terminal, no way to get any of them, and no life after ours. */
+const ISOLATION = [
+  ...["--unshare-all", "--unshare-user", "--disable-userns"],
+  ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
+  ...["--hostname", "metier", "--clearenv"],
+];
+
+/** Links into `/usr` on most systems, folders of their own on some. */
+const SYSTEM_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/** What programs need besides `/usr`, where it exists. Nothing here holds a key or names a user. */
+const SYSTEM_FILES = [
+  "/nix/store",
+  "/etc/alternatives",
+  "/etc/ld.so.cache",
+  "/etc/ld.so.conf",
+  "/etc/ld.so.conf.d",
+  "/etc/localtime",
+  "/etc/mime.types",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+  "/etc/pki/tls/certs",
+  "/etc/pki/ca-trust/extracted",
+];
+
+const DEVICES = [
+  ...["--proc", "/proc", "--dev", "/dev"],
+  ...["--size", String(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"],
+  ...["--remount-ro", "/dev"],
+  ...["--size", String(TEMPORARY_BYTES), "--perms", "1777", "--tmpfs", "/tmp"],
+];
+
+/** Whose the processes are inside: the user's own number, but never root's. */
+export interface SandboxIdentity {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const ORDINARY_ID = 1000;
+
+export function sandboxIdentity(): SandboxIdentity {
+  const uid = process.getuid?.() || ORDINARY_ID;
+  return { uid, gid: process.getgid?.() || ORDINARY_ID };
+}
+
+export interface ProfileParts {
+  readonly command: SandboxCommand;
+  /** The world's own, or as it is now: `refreshWorld`. */
+  readonly world: World;
+  readonly identity: SandboxIdentity;
+  /** Bound read-only and first on PATH: name → file. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Absent where the filter for this machine is not known. */
+  readonly seccomp?: Uint8Array;
+}
+
+export interface Profile {
+  /** For `--args`: they hold the environment and must not stand on a command line, which everyone can read. */
+  readonly args: readonly string[];
+  /** The descriptors that `args` refers to, from `firstDescriptor` on. */
+  readonly handed: readonly (string | Uint8Array)[];
+}
+
+export function buildProfile(parts: ProfileParts, firstDescriptor: number): Profile {
+  const { command, world, identity, programs, seccomp } = parts;
+  const handed: (string | Uint8Array)[] = [];
+  const hand = (content: string | Uint8Array): string => String(firstDescriptor + handed.push(content) - 1);
+  const file = (path: string, content: string): string[] => ["--ro-bind-data", hand(content), path];
+  const { uid, gid } = identity;
+  const environment = { path: SEARCH_PATH, temporary: "/tmp" };
+  const args = [
+    ...ISOLATION,
+    ...["--uid", String(uid), "--gid", String(gid)],
+    ...(seccomp ? ["--seccomp", hand(seccomp)] : []),
+    ...["--ro-bind", "/usr", "/usr"],
+    ...SYSTEM_LINKS.flatMap(mountSystemLink),
+    ...SYSTEM_FILES.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...file("/etc/passwd", `metier:x:${uid}:${gid}:metier:${world.workDir}:/bin/sh\n`),
+    ...file("/etc/group", `metier:x:${gid}:\n`),
+    ...file("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"),
+    ...Object.entries(programs).flatMap(([name, path]) => ["--ro-bind", path, join(PROGRAMS, name)]),
+    ...DEVICES,
+    ...mountWorld(world),
+    ...["--remount-ro", "/"],
+    ...Object.entries({ ...minimalEnvironment(world, environment), ...command.env }).flatMap(
+      ([name, value]) => ["--setenv", name, value],
+    ),
+    ...["--chdir", command.cwd ?? world.cwd],
+  ];
+  return { args, handed };
+}
+
+function mountSystemLink(path: string): string[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) return ["--symlink", readlinkSync(path), path];
+  return found ? ["--ro-bind", path, path] : [];
+}
+
+/** The world's rules as mounts, outer ones first, so that the innermost decides here as it does in the path gate. */
+function mountWorld(world: World): string[] {
+  const mounts: string[] = [];
+  const closed: string[] = [];
+  for (const [path, access] of withPins(world)) {
+    if (access !== "none") {
+      mounts.push(access === "write" ? "--bind" : "--ro-bind", path, path);
+      continue;
+    }
+    const kind = kindOf(path);
+    if (kind === "folder") {
+      mounts.push("--tmpfs", path);
+      closed.push("--remount-ro", path); // At the end: what is visible inside must be mounted first.
+    } else if (kind === "file") mounts.push("--ro-bind", "/dev/null", path);
+  }
+  return [...mounts, ...closed];
+}
+
+/** What a mask must cover; a link is none, since what it leads to is masked itself. */
+function kindOf(path: string): "file" | "folder" | undefined {
+  try {
+    const found = lstatSync(path);
+    return found.isDirectory() ? "folder" : found.isSymbolicLink() ? undefined : "file";
+  } catch {
+    return undefined; // There is nothing, or nothing that this user could read.
+  }
+}
+
+/**
+ * What is read-only in a writable folder could be replaced by renaming a folder around it (`.git`), and a mount cannot
+ * be renamed: so that folder becomes one. A mask is left out where nothing around it is visible anyway.
+ */
+function withPins(world: World): WorldRules {
+  const rules = worldRules(world);
+  const guarded = new Set(world.protectedPaths);
+  const mounts = new Map<string, Access>();
+  for (const [path, access] of rules) {
+    const around = accessAround(rules, path);
+    if (access === "none" && around === "none") continue;
+    mounts.set(path, access);
+    const isFixed = around === "write" && (access === "read" || guarded.has(path));
+    if (isFixed && !rules.has(dirname(path))) mounts.set(dirname(path), "write");
+  }
+  return outerFirst(mounts);
+}
+
+function accessAround(rules: WorldRules, path: string): Access {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const access = rules.get(folder);
+    if (access !== undefined) return access;
+    if (folder === dirname(folder)) return "none";
+  }
+}

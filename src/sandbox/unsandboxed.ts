@@ -1,0 +1,47 @@
+/**
+ * No sandbox at all, for who says so in the config: the same minimal environment, limits and endings, but a command can
+ * read, write and reach whatever the user can. `choose-sandbox.ts` alone decides whether this may be used.
+ */
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { createCommandFinder } from "../host/find-command.ts";
+import { checkCommand, refuse } from "./check-command.ts";
+import { minimalEnvironment } from "./minimal-environment.ts";
+import { findByEnvironment } from "./process-tree.ts";
+import { runProcess } from "./run-process.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+/** Processes that left the tree are found by it. */
+const MARK = "METIER_COMMAND_ID";
+
+export function createUnsandboxed(): Sandbox {
+  const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":");
+  return {
+    backend: "none",
+    async run(command) {
+      const wrong = checkCommand(command);
+      if (wrong !== undefined) return refuse(wrong);
+      const { argv, world, stdin, signal, onOutput, limits } = command;
+      const id = randomUUID();
+      const env = { ...minimalEnvironment(world, { path, temporary: tmpdir() }), ...command.env, [MARK]: id };
+      const [name = "", ...args] = argv;
+      const program = name.includes("/") ? name : createCommandFinder(env)(name);
+      if (program === undefined) {
+        const stderr = `${name}: No such file or directory\n`;
+        return { ended: "exited", exitCode: 127, stdout: "", stderr, droppedBytes: 0, durationMs: 0 };
+      }
+      return runProcess({
+        program,
+        args,
+        env,
+        cwd: command.cwd ?? world.cwd,
+        limits,
+        findStrays: () => findByEnvironment(`${MARK}=${id}`),
+        ...(stdin !== undefined && { stdin }),
+        ...(signal && { signal }),
+        ...(onOutput && { onOutput }),
+      });
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * The gate of the file tools: they see exactly what the run's commands see, and what is not in the world does not exist.
+ * Whatever is read, listed or replaced is reached through an open descriptor that was checked, so that a command which
+ * swaps folders for links at the same time gains nothing. Failures are values.
+ */
+import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { showPath } from "../host/contained-path.ts";
+import { type ContainedFault, type OpenOutcome, openAllowed, withContained } from "../host/open-contained.ts";
+import { isInside } from "../host/places.ts";
+import { replaceFile } from "../host/write-atomic.ts";
+import type { World } from "./world.ts";
+import { accessTo, isVisible } from "./world-access.ts";
+
+export { isVisible } from "./world-access.ts";
+
+export interface FolderEntry {
+  readonly name: string;
+  /** `special`: a pipe, device or socket. */
+  readonly kind: "file" | "folder" | "link" | "special";
+}
+
+export type FolderListing =
+  /** Sorted by name; what the run does not see is not there. */
+  { readonly ok: true; readonly realPath: string; readonly entries: readonly FolderEntry[] } | ContainedFault;
+
+export type WriteOutcome = { readonly ok: true; readonly realPath: string } | ContainedFault;
+
+const MAX_PATH_BYTES = 4096;
+/** Less the umask, as any program makes files. */
+const NEW_FILE_MODE = 0o666;
+const HAS_DESCRIPTOR_PATHS = existsSync("/proc/self/fd");
+
+/** Opens a regular file for reading. A relative path starts at the world's `cwd`. */
+export function openForReading(world: World, path: string): OpenOutcome {
+  return open(world, path, "file");
+}
+
+export function listFolder(world: World, path: string): FolderListing {
+  return withContained(open(world, path, "folder"), ({ descriptor, realPath }): FolderListing => {
+    try {
+      const entries = readdirSync(pathOfOpen(descriptor, realPath), { withFileTypes: true })
+        .filter((entry) => isVisible(world, join(realPath, entry.name)))
+        .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+      return { ok: true, realPath, entries };
+    } catch (error) {
+      return denied(path, `cannot be listed (${codeOf(error)})`);
+    }
+  });
+}
+
+/** Replaces or makes a file at once, with the folders above it. Keeps the mode of a file that is there. */
+export function writeFileInWorld(world: World, path: string, content: string): WriteOutcome {
+  const located = locate(world, path);
+  if (!located.ok) return located;
+  const { location } = located;
+  if (world.readable.includes(location)) return notWritable(world, path);
+  const folder = openOrMakeFolder(world, dirname(location), path);
+  return withContained(folder, ({ descriptor, realPath }): WriteOutcome => {
+    const name = basename(location);
+    const target = join(realPath, name);
+    if (accessTo(world, target) !== "write") return notWritable(world, path);
+    const anchored = join(pathOfOpen(descriptor, realPath), name);
+    try {
+      const existing = lstatSync(anchored, { throwIfNoEntry: false });
+      if (existing?.isSymbolicLink()) return denied(path, "is a link; write to the file it leads to instead");
+      if (existing && !existing.isFile()) return notAFile(path);
+      replaceFile(anchored, content, { mode: NEW_FILE_MODE });
+      return { ok: true, realPath: target };
+    } catch (error) {
+      return denied(path, `cannot be written (${codeOf(error)})`);
+    }
+  });
+}
+
+/** Opens the folder that `path` is to be written into; folders that are missing are made one by one, each checked. */
+function openOrMakeFolder(world: World, folder: string, path: string): OpenOutcome {
+  const opened = open(world, folder, "folder");
+  if (opened.ok || opened.reason !== "missing") return opened;
+  return withContained(
+    openOrMakeFolder(world, dirname(folder), path),
+    ({ descriptor, realPath }): OpenOutcome => {
+      const made = join(realPath, basename(folder));
+      if (accessTo(world, made) !== "write") return notWritable(world, path);
+      try {
+        mkdirSync(join(pathOfOpen(descriptor, realPath), basename(folder)));
+      } catch (error) {
+        // Someone else was faster, or it is a link that leads nowhere: the next open tells.
+        if (codeOf(error) !== "EEXIST") return denied(path, `cannot be written (${codeOf(error)})`);
+      }
+      return open(world, made, "folder");
+    },
+  );
+}
+
+function open(world: World, path: string, kind: "file" | "folder"): OpenOutcome {
+  const located = locate(world, path);
+  if (!located.ok) return located;
+  const { location } = located;
+  const isAllowed = (real: string): boolean => isVisible(world, real);
+  const opened = openAllowed({ location, path, kind, isAllowed, refuse: missing });
+  // How a link to the outside fails must not tell what is there.
+  return !opened.ok && hasLink(world, location) ? missing(path) : opened;
+}
+
+type Located = { readonly ok: true; readonly location: string } | ContainedFault;
+
+/** The path as text, absolute and below something that the run sees; decided without the disk. */
+function locate(world: World, path: unknown): Located {
+  if (typeof path !== "string" || path === "") return invalid("the path is empty or no text.");
+  if (path.includes("\0") || !path.isWellFormed()) return invalid(`${showPath(path)} is not a path.`);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    return invalid(`${showPath(path)} is longer than ${MAX_PATH_BYTES} bytes.`);
+  }
+  const location = resolve(world.cwd, path);
+  if (world.readable.some((root) => isInside(location, root))) return { ok: true, location };
+  const message = `${showPath(path)} is outside of what this run sees: ${list(world.readable)}.`;
+  return { ok: false, reason: "outside", message };
+}
+
+/** Whether a link stands in the way from the folders of the world to `location`. */
+function hasLink(world: World, location: string): boolean {
+  for (let path = location; !world.readable.includes(path); path = dirname(path)) {
+    if (isLink(path)) return true;
+  }
+  return false;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false; // It cannot be looked at, so what makes that so lies further up.
+  }
+}
+
+/** A path that keeps meaning the open folder, whatever becomes of the names that led to it. */
+function pathOfOpen(descriptor: number, realPath: string): string {
+  return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${descriptor}` : realPath;
+}
+
+function kindOf(entry: Dirent): FolderEntry["kind"] {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "special";
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "unknown fault";
+}
+
+function list(paths: readonly string[]): string {
+  return paths.length === 0 ? "nothing" : paths.map((path) => `\`${path}\``).join(", ");
+}
+
+function missing(path: string): ContainedFault {
+  return { ok: false, reason: "missing", message: `${showPath(path)} does not exist.` };
+}
+
+function notAFile(path: string): ContainedFault {
+  return { ok: false, reason: "not-a-file", message: `${showPath(path)} is not a regular file.` };
+}
+
+function invalid(message: string): ContainedFault {
+  return { ok: false, reason: "invalid", message };
+}
+
+function notWritable(world: World, path: string): ContainedFault {
+  return denied(path, `is not writable for this run; write below ${list(world.writable)} instead`);
+}
+
+function denied(path: string, what: string): ContainedFault {
+  return { ok: false, reason: "denied", message: `${showPath(path)} ${what}.` };
+}

@@ -1,0 +1,62 @@
+/**
+ * Whether scopes cover a parsed command. An allowing rule must be proven for every simple command of the text; a
+ * denying one holds unless it is proven that it does not match.
+ */
+import { checkProgram, programName } from "./check-program.ts";
+import type { CommandScope } from "./command-scope.ts";
+import type { CommandWords, ParsedCommand } from "./parsed-command.ts";
+
+export interface CommandMatch {
+  readonly allowed: boolean;
+  /** Why it is not. */
+  readonly reason?: string;
+  /** To be executed without a shell. */
+  readonly argv?: CommandWords;
+  /** Files that redirections write: these need `write_file` besides. */
+  readonly writes: readonly string[];
+  /** Files that redirections read. */
+  readonly reads: readonly string[];
+}
+
+export function matchCommand(parsed: ParsedCommand, scopes: readonly CommandScope[]): CommandMatch {
+  if (!parsed.provable) return { allowed: false, reason: parsed.reason, writes: [], reads: [] };
+  const { writes, reads, argv } = parsed;
+  for (const words of parsed.commands) {
+    const reason = whyNotCovered(words, scopes);
+    if (reason !== undefined) return { allowed: false, reason, writes, reads };
+  }
+  return { allowed: true, ...(argv === undefined ? {} : { argv }), writes, reads };
+}
+
+/** `undefined` when one of the scopes covers the command. */
+export function whyNotCovered(words: CommandWords, scopes: readonly CommandScope[]): string | undefined {
+  if (!scopes.some((scope) => hasWordsOf(words, scope))) return `\`${words.join(" ")}\` matches no pattern`;
+  return checkProgram(words);
+}
+
+function hasWordsOf(words: CommandWords, { words: wanted, isOpen }: CommandScope): boolean {
+  const fits = isOpen ? words.length >= wanted.length : words.length === wanted.length;
+  return fits && wanted.every((word, index) => words[index] === word);
+}
+
+/**
+ * Whether a denying scope may be meant. The program counts by its last path segment; what follows counts in any
+ * place, since options may stand between; and where the pattern has an option, any option may be another spelling of
+ * it. A command that may start others may start this one.
+ */
+export function mayMatchCommand(words: CommandWords, scope: CommandScope): boolean {
+  if (checkProgram(words) !== undefined) return true;
+  const [program = "", ...wanted] = scope.words;
+  const [started = "", ...given] = words;
+  if (programName(started) !== programName(program)) return false;
+  return scope.isOpen ? areAmong(wanted, given) : isSame(wanted, given);
+}
+
+function areAmong(wanted: readonly string[], given: readonly string[]): boolean {
+  const hasOptions = given.some((word) => word.startsWith("-"));
+  return wanted.every((word) => given.includes(word) || (word.startsWith("-") && hasOptions));
+}
+
+function isSame(wanted: readonly string[], given: readonly string[]): boolean {
+  return wanted.length === given.length && wanted.every((word, index) => given[index] === word);
+}

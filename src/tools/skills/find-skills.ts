@@ -1,0 +1,46 @@
+/** `find_skills`: the skills that fit a task in words, for a model that cannot be told of all of them. */
+import { cleanLine } from "../../disclose/clean-text.ts";
+import { answer, fault } from "../tool.ts";
+import { answerSafely, type SkillLibrary, type SkillTool } from "./skill-tool.ts";
+
+const USUAL_HITS = 5;
+const MOST_HITS = 50;
+
+export function findSkillsTool(library: SkillLibrary): SkillTool {
+  return {
+    name: "find_skills",
+    description:
+      "Finds skills by what they are for. Answers with names and descriptions as JSON, best first; call `use_skill` with the one that fits.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: { type: "string", description: "A few words about the task." },
+        k: {
+          type: "integer",
+          minimum: 1,
+          maximum: MOST_HITS,
+          description: `How many to answer with. Default: ${USUAL_HITS}.`,
+        },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    },
+    effect: "read",
+    async execute({ query, k }) {
+      if (typeof query !== "string" || query.trim() === "") {
+        return fault("`query` must be a few words about the task.");
+      }
+      const most = typeof k === "number" && k >= 1 ? Math.min(k, MOST_HITS) : USUAL_HITS;
+      return answerSafely(async () => {
+        const descriptions = new Map(library.skills().map((skill) => [skill.name, skill.description]));
+        // The search knows every skill, the model only those it may use.
+        const hits = (await library.find(query, MOST_HITS)).filter(({ name }) => descriptions.has(name));
+        const found = hits.slice(0, most).map(({ name }) => ({
+          name,
+          description: cleanLine(descriptions.get(name) ?? ""),
+        }));
+        return answer(JSON.stringify(found, undefined, 1));
+      });
+    },
+  };
+}

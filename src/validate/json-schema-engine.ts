@@ -1,0 +1,146 @@
+/**
+ * The validator behind `json-schema.ts`, set up for schemas nobody vouches for: no reference leaves the schema, patterns
+ * run on an engine without backtracking, and whatever still takes too long is stopped.
+ */
+import { type Context, createContext, Script } from "node:vm";
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { RE2JS } from "re2js";
+import type { Json } from "../skill/manifest.ts";
+import { describeSchemaError } from "./describe-schema-error.ts";
+import type { JsonFault, JsonSchema } from "./json-schema.ts";
+import { showValue } from "./report.ts";
+
+export type CompiledSchema =
+  | { readonly ok: true; check(value: unknown): SchemaOutcome }
+  | { readonly ok: false; readonly fault: string };
+
+export type SchemaOutcome =
+  | { readonly ok: true; readonly value: Json; readonly faults: readonly JsonFault[] }
+  | { readonly ok: false; readonly fault: string };
+
+const MAX_SCHEMA_CHARACTERS = 64 * 1024;
+/** For compiling, and again for each check. Honest schemas take milliseconds. */
+const MAX_TIME_MS = 2000;
+
+const OPTIONS: Options = {
+  strict: false,
+  allErrors: true,
+  verbose: true, // Messages name the value and what is allowed.
+  useDefaults: true,
+  ownProperties: true, // What an object inherits is no part of a value.
+  validateFormats: false,
+  inlineRefs: false,
+  addUsedSchema: false,
+  logger: false,
+  code: { regExp: Object.assign(compilePattern, { code: "compilePattern" }) },
+};
+
+export function compileSchema(schema: JsonSchema): CompiledSchema {
+  const size = JSON.stringify(schema).length;
+  if (size > MAX_SCHEMA_CHARACTERS) {
+    return { ok: false, fault: `it has ${size} characters; at most ${MAX_SCHEMA_CHARACTERS} are read` };
+  }
+  const { $schema: dialect, ...rest } = schema;
+  const engine = chooseEngine(dialect);
+  if (typeof engine === "string") return { ok: false, fault: engine };
+  if (JSON.stringify(rest).includes('"$async"')) return { ok: false, fault: "`$async` is not supported" };
+  try {
+    const validate = withinTime(() => compileWith(engine, rest));
+    return { ok: true, check: (value) => checkWith(validate, value) };
+  } catch (error) {
+    return { ok: false, fault: describeThrown(error) };
+  }
+}
+
+type Engine = () => Ajv;
+
+const ENGINES: readonly { readonly dialect: RegExp; readonly create: Engine }[] = [
+  { dialect: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, create: () => new Ajv2020(OPTIONS) },
+  { dialect: /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, create: () => new Ajv(OPTIONS) },
+];
+
+/** The engine for what `$schema` names, or what is wrong with it. */
+function chooseEngine(dialect: Json | undefined): Engine | string {
+  const name = dialect ?? "https://json-schema.org/draft/2020-12/schema";
+  const engine = ENGINES.find((entry) => typeof name === "string" && entry.dialect.test(name));
+  return engine?.create ?? `\`$schema\` is ${showValue(name)}; draft 2020-12 and draft-07 are supported`;
+}
+
+function compileWith(create: Engine, schema: JsonSchema): ValidateFunction {
+  const ajv = create();
+  // The built-in one compares every item with every other.
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    validate: (isWanted: boolean, items: readonly unknown[]) =>
+      !isWanted || new Set(items.map(canonicalText)).size === items.length,
+    error: { message: "must not hold the same item twice" },
+  });
+  return ajv.compile(schema);
+}
+
+function checkWith(validate: ValidateFunction, given: unknown): SchemaOutcome {
+  try {
+    const value = structuredClone(given) as Json;
+    const errors = withinTime((): readonly ErrorObject[] => (validate(value) ? [] : (validate.errors ?? [])));
+    return { ok: true, value, faults: errors.map(describeSchemaError) };
+  } catch (error) {
+    return { ok: false, fault: describeThrown(error) };
+  }
+}
+
+/** The same text for the same JSON value, in whatever order its keys stand. */
+function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
+
+const MAX_PATTERN_LENGTH = 1000;
+
+function compilePattern(pattern: string): { test(text: string): boolean } {
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw new Error(`a pattern has ${pattern.length} characters; at most ${MAX_PATTERN_LENGTH} are read`);
+  }
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    // Two patterns are told apart by their text.
+    return Object.assign(Object.create({ toString: () => pattern }), {
+      test: (text: string) => compiled.test(text),
+    });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the pattern ${showValue(pattern)} is not supported (${reason})`, { cause });
+  }
+}
+
+interface Guard {
+  readonly context: Context;
+  readonly script: Script;
+}
+
+/** Made once: a context costs more than most checks. */
+let guard: Guard | undefined;
+
+/** Runs the work and stops it when it takes too long: this is the one way to interrupt synchronous code. */
+function withinTime<Value>(work: () => Value): Value {
+  guard ??= { context: createContext({ work: undefined }), script: new Script("work()") };
+  const { context, script } = guard;
+  context.work = work;
+  try {
+    return script.runInContext(context, { timeout: MAX_TIME_MS }) as Value;
+  } finally {
+    context.work = undefined;
+  }
+}
+
+function describeThrown(error: unknown): string {
+  const { code, message } = error as { readonly code?: string; readonly message?: string };
+  if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `it takes longer than ${MAX_TIME_MS} ms to check`;
+  return message ?? String(error);
+}

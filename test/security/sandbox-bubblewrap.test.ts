@@ -1,0 +1,14 @@
+/** The bubblewrap backend keeps the contract of a sandbox. */
+import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { describeSandbox } from "../support/sandbox.ts";
+import { commandConformance, isolationConformance } from "../support/sandbox-conformance.ts";
+
+async function open(): Promise<Sandbox> {
+  const { sandbox } = await chooseSandbox({ backend: "bubblewrap" });
+  if (!sandbox) throw new Error("bubblewrap does not start here.");
+  return sandbox;
+}
+
+describeSandbox("bubblewrap runs commands", () => commandConformance(open));
+describeSandbox("bubblewrap isolates commands", () => isolationConformance(open));
