@@ -39,8 +39,11 @@ async function bundle(name, source, chunks) {
     charset: "utf8",
     legalComments: "none",
     external: Object.keys(dependencies),
-    // Its ES module form: its Node form is CommonJS and calls `require`, which a bundle of modules has not.
-    alias: { yaml: join(ROOT, "node_modules/yaml/browser/index.js") },
+    // The ES module form of yaml: its Node form is CommonJS and calls `require`, which a bundle of modules has not.
+    alias: {
+      yaml: join(ROOT, "node_modules/yaml/browser/index.js"),
+      "@ai-sdk/gateway": join(ROOT, "scripts/build/no-gateway.mjs"),
+    },
     metafile: true,
     write: false,
     logLevel: "silent",

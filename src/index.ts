@@ -1,4 +1,5 @@
 /** The public surface, by name. Importing it reads nothing, writes nothing and starts nothing. */
+export type { GivenAgent } from "./agents/agent.ts";
 export { Catalog, type SearchedPlace, type SkillFilter } from "./catalog/catalog.ts";
 export type { GivenSkill } from "./catalog/given-skills.ts";
 export type { ValidationReport, ValidationResult } from "./catalog/validate-paths.ts";
@@ -14,14 +15,24 @@ export { findProtected } from "./disclose/protect.ts";
 export type { Instructions } from "./disclose/read-instructions.ts";
 export type { ResourceContent } from "./disclose/read-resource.ts";
 export { wrapInstructions } from "./disclose/wrap-instructions.ts";
+export type { RunEvent, RunEventBody, RunLimit, RunStatus, TokenUsage } from "./events/run-event.ts";
+export { Agent, type AgentOptions, type AgentSettings } from "./facades/agent.ts";
 export {
   AgentSkillsSection,
   type AgentSkillsSectionOptions,
   type SectionVisibility,
 } from "./facades/agent-skills-section.ts";
 export { SkillContextProvider } from "./facades/skill-context-provider.ts";
-export { SkillManager, type SkillManagerConfig } from "./facades/skill-manager.ts";
-export { SkillRegistry } from "./facades/skill-registry.ts";
+export type { SkillDefinition } from "./facades/skill-definition.ts";
+export { SkillExecutor, type SkillExecutorConfig } from "./facades/skill-executor.ts";
+export {
+  type LoadedSkill,
+  type ManagerValidation,
+  SkillManager,
+  type SkillManagerConfig,
+} from "./facades/skill-manager.ts";
+export { SkillRegistry, type SkillSettings } from "./facades/skill-registry.ts";
+export { type SkillContext, SkillResult } from "./facades/skill-result.ts";
 export type { FindHit } from "./find/build-finder.ts";
 export type { TriggerMatch, TriggerMatches, TriggerReason } from "./find/match-triggers.ts";
 export type { Diagnostic, Severity } from "./foundation/diagnostic.ts";
@@ -45,13 +56,39 @@ export {
 } from "./foundation/errors.ts";
 export { EXIT, type ExitCode } from "./foundation/exit-codes.ts";
 export { VERSION } from "./foundation/version.ts";
+export type {
+  Caller,
+  PreparedInvocation,
+  PrepareOutcome,
+  Refusal,
+  RefusalCause,
+  RefusalReason,
+  SkillRequest,
+} from "./invoke/invocation.ts";
+export type { GivenModels } from "./model/model-request.ts";
+export type { Script, ScriptedTurn } from "./model/script.ts";
+export { createScriptedModel, type ScriptedModel } from "./model/scripted-model.ts";
+export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "./run/approvals.ts";
+export type { BudgetLimits } from "./run/budget.ts";
+export type { ConversationTool, ConversationToolOptions } from "./run/conversation-tool.ts";
+export type { InvokeOutcome } from "./run/invoke-skill.ts";
+export type { RunHandle } from "./run/run-handle.ts";
+export type { RunLimits } from "./run/run-limits.ts";
+export type { RunRequest } from "./run/run-request.ts";
+export type { RunResult, SandboxUse } from "./run/run-result.ts";
+export type { RunPlan } from "./run/set-up-run.ts";
+export { wrapResult } from "./run/wrap-result.ts";
 export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
 export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";
-export type { MetierOptions } from "./runtime/metier-options.ts";
+export type { MetierOptions, RunningOptions } from "./runtime/metier-options.ts";
+export type { PlannedRun, Running } from "./runtime/running.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";
 export type { Skill, SkillForm, SkillPlace, SkillStatus, Trust, TrustDecision } from "./skill/skill.ts";
+export type { AskUser } from "./tools/ask-user.ts";
+export type { OwnedTool } from "./tools/own-tools.ts";
 export type { SkillTool } from "./tools/skills/skill-tool.ts";
 export type { SkillTools, SkillToolsOptions } from "./tools/skills/skill-tools.ts";
-export type { Tool, ToolEffect, ToolInput, ToolOutput } from "./tools/tool.ts";
+export type { Tool, ToolContext, ToolEffect, ToolInput, ToolOutput } from "./tools/tool.ts";
+export type { SearchProvider } from "./tools/web/web-search.ts";
 export { PROFILES, type Profile } from "./validate/profiles.ts";

@@ -44,7 +44,9 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const given = placeGiven(request.given, request);
   const resolved = resolvePrecedence([...placed, ...given.placed]);
   const decide = statusDecider({ ...request, config });
-  const skills = resolved.resolutions.flatMap((resolution) => toSkills(resolution, decide));
+  const skills: Skill[] = [];
+  const notes: Diagnostic[] = [];
+  for (const resolution of resolved.resolutions) addSkills(resolution, decide, skills, notes);
   return new Catalog(
     skills,
     [
@@ -55,7 +57,7 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
       ...trustDiagnostics,
       ...given.diagnostics,
       ...resolved.diagnostics,
-      ...skills.flatMap((skill) => skill.diagnostics.filter(({ code }) => code === "catalog.compatibility")),
+      ...notes,
     ].sort(compareDiagnostics),
     contents.map(toPlace),
   );
@@ -69,25 +71,22 @@ function knownRootPaths(roots: readonly SkillRoot[]): readonly string[] {
     .map(({ real }) => real);
 }
 
-function toSkills({ winner, shadowed }: Resolution, decide: DecideStatus): readonly Skill[] {
+/** The winner, then the skills that it hides; `allNotes` takes what is said of it here. */
+function addSkills(
+  { winner, shadowed }: Resolution,
+  decide: DecideStatus,
+  skills: Skill[],
+  allNotes: Diagnostic[],
+): void {
   const { hints, status, reason } = decide(winner);
-  const notes = hints.map((hint) => reportHint(winner, hint));
+  const notes = hints.length === 0 ? NONE : hints.map((hint) => reportHint(winner, hint));
+  if (notes.length > 0) allNotes.push(...notes);
   const shadows = shadowed.length === 0 ? NONE : shadowed.map(({ skill }) => placeOf(skill));
-  const first = describe(winner, { status, shadows, notes, ...(reason !== undefined && { reason }) });
-  if (shadowed.length === 0) return [first];
-  const shadowedBy = placeOf(winner);
-  return [
-    first,
-    ...shadowed.map((loser) =>
-      describe(loser.skill, {
-        status: "shadowed",
-        reason: loser.reason,
-        shadows: NONE,
-        notes: NONE,
-        shadowedBy,
-      }),
-    ),
-  ];
+  skills.push(describe(winner, { status, shadows, notes, ...(reason !== undefined && { reason }) }));
+  for (const loser of shadowed) {
+    const verdict = { status: "shadowed", reason: loser.reason, shadows: NONE, notes: NONE } as const;
+    skills.push(describe(loser.skill, { ...verdict, shadowedBy: placeOf(winner) }));
+  }
 }
 
 const NONE: readonly never[] = Object.freeze([]);

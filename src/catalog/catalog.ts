@@ -40,9 +40,9 @@ export class Catalog {
     this.all = Object.freeze([...all]);
     this.diagnostics = Object.freeze([...diagnostics]);
     this.places = Object.freeze([...places]);
-    this.#winners = new Map(
-      all.filter((skill) => skill.status !== "shadowed").map((skill) => [skill.name, skill]),
-    );
+    const winners = new Map<string, Skill>();
+    for (const skill of all) if (skill.status !== "shadowed") winners.set(skill.name, skill);
+    this.#winners = winners;
     Object.freeze(this);
   }
 

@@ -1,9 +1,11 @@
 /** The status of a skill that won its name: disabled by configuration, unavailable on this machine, or enabled. */
 import type { Config } from "../config/config.ts";
-import { skillSettings } from "../config/skill-settings.ts";
+import { skillVariables } from "../config/skill-settings.ts";
 import { createCommandFinder } from "../host/find-command.ts";
+import type { SkillManifest } from "../skill/manifest.ts";
 import type { SkillStatus } from "../skill/skill.ts";
-import { checkAvailability } from "./check-availability.ts";
+import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
+import { type Availability, checkAvailability } from "./check-availability.ts";
 import { enablementOf } from "./decide-enabled.ts";
 import type { PlacedSkill } from "./placed-skill.ts";
 
@@ -25,17 +27,25 @@ export type DecideStatus = (skill: PlacedSkill) => StatusDecision;
 export function statusDecider({ config, environment }: StatusInputs): DecideStatus {
   const disabledReason = enablementOf(config.skills);
   const findCommand = createCommandFinder(environment);
-  return (skill) => {
-    const disabled = disabledReason(skill);
-    if (disabled !== undefined) return { status: "disabled", reason: disabled, hints: [] };
-    const { manifest } = skill;
-    const settingsEnv = skillSettings(config, manifest.name).env;
-    const outcome = checkAvailability(manifest, {
+  const check = (manifest: SkillManifest): Availability =>
+    checkAvailability(manifest, {
       findCommand,
       environment,
       platform: process.platform,
-      settingsEnv,
+      settingsEnv: skillVariables(config, manifest.name),
     });
+  /** Of skills without requirements, by the text of `compatibility`: only that counts, and many share it. */
+  const undemanding = new Map<string | undefined, Availability>();
+  const availabilityOf = (manifest: SkillManifest): Availability => {
+    if (manifest.requires !== MANIFEST_DEFAULTS.requires) return check(manifest);
+    const known = undemanding.get(manifest.compatibility) ?? check(manifest);
+    undemanding.set(manifest.compatibility, known);
+    return known;
+  };
+  return (skill) => {
+    const disabled = disabledReason(skill);
+    if (disabled !== undefined) return { status: "disabled", reason: disabled, hints: [] };
+    const outcome = availabilityOf(skill.manifest);
     const { hints } = outcome;
     return outcome.available
       ? { status: "enabled", hints }

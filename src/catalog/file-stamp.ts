@@ -6,12 +6,17 @@ import { stampOf } from "../trust/identify-file.ts";
 const RACY_MS = 2000;
 
 /** `undefined` for a file that is gone or out of reach, which reading it will show. */
-export function currentStamp(file: string): string | undefined {
+export function currentStats(file: string): BigIntStats | undefined {
   try {
-    return stampOf(statSync(file, { bigint: true }));
+    return statSync(file, { bigint: true });
   } catch {
     return undefined;
   }
+}
+
+export function currentStamp(file: string): string | undefined {
+  const stats = currentStats(file);
+  return stats && stampOf(stats);
 }
 
 /** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
@@ -21,4 +26,13 @@ export function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
 
 export function isSettled(changed: number, writtenAt: number): boolean {
   return changed < writtenAt - RACY_MS;
+}
+
+/** The same for many files: the nanosecond before which a change is settled, asked once for all. */
+export function settledTime(writtenAt: number): bigint {
+  return BigInt(writtenAt - RACY_MS) * 1_000_000n;
+}
+
+export function isSettledBefore({ mtimeNs, ctimeNs }: BigIntStats, time: bigint): boolean {
+  return mtimeNs < time && ctimeNs < time;
 }

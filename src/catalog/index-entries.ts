@@ -2,11 +2,14 @@
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
-import { type FolderListing, PLAIN_LISTING } from "../sources/folder-listing.ts";
+import { EMPTY_LISTING, type FolderListing, PLAIN_LISTING } from "../sources/folder-listing.ts";
 import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 
-/** A folder with nothing but `SKILL.md` and other files is kept as its number of entries alone. */
-export type PackedListing = number | FolderListing;
+/**
+ * A folder with nothing but `SKILL.md` and other files is kept as its number of entries alone, any other without the
+ * fields that are empty.
+ */
+export type PackedListing = number | (Partial<FolderListing> & Pick<FolderListing, "entries">);
 
 export interface PackedChecked {
   /** Without the fields that have their default value. */
@@ -24,11 +27,22 @@ export function packListing(listing: FolderListing): string {
     skillFiles[0] === "SKILL.md" &&
     folders.length + flatFiles.length + links.length + specialFiles.length === 0 &&
     !hasGitignore;
-  return isPlain ? String(entries) : JSON.stringify(listing);
+  if (isPlain) return String(entries);
+  const unlessEmpty = (names: readonly string[]) => (names.length > 0 ? names : undefined);
+  const packed: { readonly [K in keyof FolderListing]: FolderListing[K] | undefined } = {
+    folders: unlessEmpty(folders),
+    skillFiles: unlessEmpty(skillFiles),
+    flatFiles: unlessEmpty(flatFiles),
+    links: unlessEmpty(links),
+    specialFiles: unlessEmpty(specialFiles),
+    hasGitignore: hasGitignore || undefined,
+    entries,
+  };
+  return JSON.stringify(packed);
 }
 
 export function unpackListing(packed: PackedListing): FolderListing {
-  return typeof packed === "number" ? { ...PLAIN_LISTING, entries: packed } : packed;
+  return typeof packed === "number" ? { ...PLAIN_LISTING, entries: packed } : { ...EMPTY_LISTING, ...packed };
 }
 
 export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): string {

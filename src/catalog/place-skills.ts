@@ -1,9 +1,8 @@
 /** Gives every loaded skill its trust, decided on real paths, grants and configuration. */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
-import { decideTrust } from "../trust/decide-trust.ts";
 import type { PlacedSkill } from "./placed-skill.ts";
 import type { RootContent } from "./read-root.ts";
-import { gatherTrustFacts, type TrustInputs } from "./skill-trust.ts";
+import { type TrustInputs, trustInList } from "./skill-trust.ts";
 
 export interface PlacedSkills {
   readonly placed: readonly PlacedSkill[];
@@ -11,19 +10,18 @@ export interface PlacedSkills {
 }
 
 export function placeSkills(contents: readonly RootContent[], inputs: TrustInputs): PlacedSkills {
-  const facts = gatherTrustFacts(
+  const trustOf = trustInList(
     contents.map(({ root }) => root),
     inputs,
   );
-  const placed = contents.flatMap(({ root, skills }) =>
-    skills.map((skill): PlacedSkill => {
+  const placed = contents.flatMap(({ root, skills }) => {
+    const decide = trustOf.inRoot(root);
+    return skills.map((skill): PlacedSkill => {
       const { candidate, realFile, manifest, body, diagnostics } = skill;
       const { form, file: location, directory } = candidate;
-      const subject = { name: manifest.name, form, location, directory, root, realFile };
-      // The stamps stored with a grant answer for a list; every use hashes again.
-      const trust = decideTrust(facts.of(subject, { rehash: false }));
+      const trust = decide({ name: manifest.name, form, location, directory, root, realFile });
       return { candidate, realFile, manifest, body, diagnostics, root, trust };
-    }),
-  );
-  return { placed, diagnostics: facts.diagnostics };
+    });
+  });
+  return { placed, diagnostics: trustOf.diagnostics };
 }

@@ -19,20 +19,30 @@ export interface ResolvedNames {
 }
 
 export function resolvePrecedence(skills: readonly PlacedSkill[]): ResolvedNames {
-  const byName = Map.groupBy(skills, (skill) => skill.manifest.name);
   const diagnostics: Diagnostic[] = [];
-  const resolutions = [...byName.entries()]
-    .sort(([a], [b]) => compareText(a, b))
-    .map(([, group]) => resolveGroup(group, diagnostics));
+  const resolutions: Resolution[] = [];
+  const sorted = skills.toSorted((a, b) => compareText(a.manifest.name, b.manifest.name));
+  for (let at = 0; at < sorted.length; ) {
+    const first = sorted[at] as PlacedSkill;
+    let end = at + 1;
+    while (sorted[end]?.manifest.name === first.manifest.name) end++;
+    const isAlone = end === at + 1;
+    resolutions.push(
+      isAlone ? { winner: first, shadowed: NONE } : resolveGroup(first, sorted.slice(at, end), diagnostics),
+    );
+    at = end;
+  }
   return { resolutions, diagnostics };
 }
 
-function resolveGroup(group: readonly PlacedSkill[], diagnostics: Diagnostic[]): Resolution {
-  const [first] = group;
-  if (first === undefined) throw new Error("A name without a skill cannot be resolved.");
-  if (group.length === 1) return { winner: first, shadowed: [] };
-  const ordered = dropSameFile([...group].sort(compareSkills), diagnostics);
-  const [winner = first, ...losers] = ordered;
+const NONE: readonly never[] = Object.freeze([]);
+
+function resolveGroup(
+  first: PlacedSkill,
+  group: readonly PlacedSkill[],
+  diagnostics: Diagnostic[],
+): Resolution {
+  const [winner = first, ...losers] = dropSameFile(group.toSorted(compareSkills), diagnostics);
   for (const loser of losers) reportLoser(winner, loser, diagnostics);
   return { winner, shadowed: losers.map((skill) => ({ skill, reason: shadowReason(winner, skill) })) };
 }

@@ -5,6 +5,7 @@
 import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { Skill, TrustDecision } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
@@ -34,36 +35,75 @@ export interface TrustSubject extends SkillContent {
   readonly realFile: string;
 }
 
-export interface TrustFacts {
-  of(subject: TrustSubject, use: { readonly rehash: boolean }): TrustInput;
+interface TrustFacts {
+  of(subject: TrustSubject, skillGrant: GrantCheck | undefined): TrustInput;
+  /** As for a nameless skill without a grant that is the root itself. */
+  ofRoot(root: SkillRoot): TrustInput;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function gatherTrustFacts(
+function gatherTrustFacts(
   roots: readonly SkillRoot[],
   { config, grants, embedding }: TrustInputs,
 ): TrustFacts {
   const trusted = resolveTrustedPaths(config.skills.trustedPaths);
   const trustRoots = new Map(roots.map((root) => [root, trustRoot(root)]));
-  const knownRoots = [...trustRoots.values()];
+  const known = {
+    knownRoots: [...trustRoots.values()],
+    embedding,
+    folderGrants: grants.folders,
+    trustedPaths: trusted.paths,
+  };
+  const ofRoot = (root: SkillRoot): TrustInput => {
+    const trust = trustRoots.get(root) ?? trustRoot(root);
+    return { ...known, name: "", scope: root.scope, root: trust, realPath: trust.realPath };
+  };
   return {
-    of(subject, use) {
-      const { name, root, form, realFile } = subject;
-      const skillGrant = checkGrant(subject, grants, use);
-      return {
-        name,
-        scope: root.scope,
-        root: trustRoots.get(root) ?? trustRoot(root),
-        realPath: form === "directory" ? dirname(realFile) : realFile,
-        knownRoots,
-        embedding,
-        folderGrants: grants.folders,
-        trustedPaths: trusted.paths,
-        ...(skillGrant && { skillGrant }),
-      };
+    of({ name, root, form, realFile }, skillGrant) {
+      const realPath = form === "directory" ? dirname(realFile) : realFile;
+      return { ...ofRoot(root), name, realPath, ...(skillGrant && { skillGrant }) };
     },
+    ofRoot,
     diagnostics: trusted.diagnostics,
   };
+}
+
+export interface TrustInList {
+  /** Answers for the skills of one root. */
+  inRoot(root: SkillRoot): (subject: TrustSubject) => TrustDecision;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** To list skills only: the stamps stored with a grant answer, and skills share a decision where none can differ. */
+export function trustInList(roots: readonly SkillRoot[], inputs: TrustInputs): TrustInList {
+  const facts = gatherTrustFacts(roots, inputs);
+  return {
+    inRoot(root) {
+      const rootInput = facts.ofRoot(root);
+      const common = commonDecision(rootInput);
+      return (subject) => {
+        const skillGrant = checkGrant(subject, inputs.grants, { rehash: false });
+        const isCommon = skillGrant === undefined && isBelow(subject.realFile, rootInput.root.realPath);
+        return isCommon && common ? common : decideTrust(facts.of(subject, skillGrant));
+      };
+    },
+    diagnostics: facts.diagnostics,
+  };
+}
+
+/**
+ * What holds for every skill that really stands below the root and has no grant of its own: nothing, where a link leads
+ * to the root, the reason names the skill, or a folder below the root decides for some of them.
+ */
+function commonDecision(input: TrustInput): TrustDecision | undefined {
+  const { root, folderGrants, trustedPaths } = input;
+  if (root.kind === "foreign" || root.isLink) return undefined;
+  const deciding = [root.grantFolder, ...trustedPaths, ...folderGrants.map(({ path }) => path)];
+  return deciding.some((path) => isBelow(path, root.realPath)) ? undefined : decideTrust(input);
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path !== folder && isInside(path, folder);
 }
 
 /** What a skill may be given now. */
@@ -86,7 +126,7 @@ export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): Tr
     facts ??= gatherTrustFacts(roots, inputs);
     const { name, form, location, directory } = skill;
     const subject = { name, form, location, directory, root, realFile: realPathOr(location) };
-    const input = facts.of(subject, { rehash: true });
+    const input = facts.of(subject, checkGrant(subject, inputs.grants, { rehash: true }));
     return { trust: decideTrust(input), userValues: decideUserValues(input) };
   };
 }

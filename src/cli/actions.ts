@@ -11,6 +11,7 @@ import { run as manage } from "./actions/manage.ts";
 import { run as newSkill } from "./actions/new.ts";
 import { run as prompt } from "./actions/prompt.ts";
 import { run as read } from "./actions/read.ts";
+import { run as runSkill } from "./actions/run.ts";
 import { run as runs } from "./actions/runs.ts";
 import { run as show } from "./actions/show.ts";
 import { run as tour } from "./actions/tour.ts";
@@ -30,6 +31,7 @@ export const ACTIONS = {
   newSkill,
   prompt,
   read,
+  run: runSkill,
   runs,
   show,
   tour,

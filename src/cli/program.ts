@@ -9,6 +9,7 @@ import { list } from "./commands/list.ts";
 import { newSkill } from "./commands/new.ts";
 import { prompt } from "./commands/prompt.ts";
 import { read } from "./commands/read.ts";
+import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { show } from "./commands/show.ts";
 import { manageActions, manageList, tour } from "./commands/tour.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   find,
   match,
   doctor,
+  run,
   runs,
   newSkill,
   validate,

@@ -13,13 +13,21 @@ export interface ResolvedSkillSettings {
 
 const NO_VARIABLES: Readonly<Record<string, EnvironmentValue>> = Object.freeze(Object.create(null));
 
+/** The UPPER_CASE values that the config has for a skill. */
+export function skillVariables(
+  { skills }: Pick<Config, "skills">,
+  name: string,
+): Readonly<Record<string, EnvironmentValue>> {
+  return skills.settings[name]?.env ?? NO_VARIABLES;
+}
+
 export function skillSettings(config: Config, name: string): ResolvedSkillSettings {
   const { settings, defaults } = config.skills;
-  const { enabled, model, allowChatIds, env = NO_VARIABLES, capabilityProvider } = settings[name] ?? {};
+  const { enabled, model, allowChatIds, capabilityProvider } = settings[name] ?? {};
   const provider = { ...capabilityProvider, ...config.capabilities.providers[name] };
   return {
     allowChatIds: allowChatIds ?? defaults.allowChatIds,
-    env,
+    env: skillVariables(config, name),
     ...(enabled !== undefined && { enabled }),
     ...(model !== undefined && { model }),
     ...(Object.keys(provider).length > 0 && { capabilityProvider: provider }),

@@ -48,7 +48,10 @@ function summariseRun(places: RunPlaces, runId: string): RunSummary {
   const view = isReadable ? viewRun(events) : EMPTY_RUN_VIEW;
   const { skill, state, model, source, trust, parentRunId, iterations, usage, durationMs } = view;
   return {
-    ...{ runId, skill, iterations, usage },
+    runId,
+    skill,
+    iterations,
+    usage,
     state: isReadable ? state : "unreadable",
     startedAt: view.startedAt || new Date(runIdTime(runId)).toISOString(),
     ...(model !== undefined && { model }),

@@ -2,33 +2,59 @@
  * Lines of a log as events. A log may be cut off, written by a newer version or changed by hand, so the shape of every
  * event is checked against one table before anything relies on it.
  */
-import { EVENT_VERSION, type RunEvent, type RunEventBody } from "./run-event.ts";
+import { EVENT_VERSION, type RunEvent, type RunEventBody, type RunStatus } from "./run-event.ts";
 
-type Kind = "text" | "number" | "flag" | "texts" | "usage" | "parts" | "messages" | "any";
+type Kind = "text" | "number" | "flag" | "texts" | "usage" | "parts" | "messages" | "status" | "any";
 
 /** What an event must have; what it may have besides is not listed. */
 const SHAPES: Readonly<Record<RunEventBody["type"], Readonly<Record<string, Kind>>>> = {
   "run-started": {
-    ...{ skill: "text", source: "text", location: "text", trust: "text", model: "text", depth: "number" },
-    ...{ tools: "texts", workDir: "text", cwd: "text", env: "texts" },
+    skill: "text",
+    source: "text",
+    location: "text",
+    trust: "text",
+    model: "text",
+    depth: "number",
+    tools: "texts",
+    workDir: "text",
+    cwd: "text",
+    env: "texts",
   },
   "model-called": { step: "number", messages: "messages" },
   "text-delta": { step: "number", text: "text" },
   "model-answered": {
-    ...{ step: "number", parts: "parts", finishReason: "text", usage: "usage", durationMs: "number" },
+    step: "number",
+    parts: "parts",
+    finishReason: "text",
+    usage: "usage",
+    durationMs: "number",
   },
   "model-retried": { step: "number", attempt: "number", delayMs: "number", reason: "text" },
   "tool-called": {
-    ...{ step: "number", callId: "text", tool: "text", input: "any", decision: "text", rule: "text" },
+    step: "number",
+    callId: "text",
+    tool: "text",
+    input: "any",
+    decision: "text",
+    rule: "text",
   },
   "tool-finished": {
-    ...{ step: "number", callId: "text", tool: "text", text: "text", isError: "flag", durationMs: "number" },
+    step: "number",
+    callId: "text",
+    tool: "text",
+    text: "text",
+    isError: "flag",
+    durationMs: "number",
   },
   "child-started": { childRunId: "text", skill: "text" },
   diagnostic: { code: "text", message: "text" },
   "limit-reached": { limit: "text", message: "text" },
   "run-finished": {
-    ...{ status: "text", text: "text", iterations: "number", usage: "usage", durationMs: "number" },
+    status: "status",
+    text: "text",
+    iterations: "number",
+    usage: "usage",
+    durationMs: "number",
   },
 };
 
@@ -51,6 +77,14 @@ const PART_FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["tool-result", ["callId", "tool", "text"]],
 ]);
 
+const STATUSES: ReadonlySet<unknown> = new Set<RunStatus>([
+  "completed",
+  "limited",
+  "failed",
+  "refused",
+  "cancelled",
+]);
+
 const CHECKS: Readonly<Record<Kind, Check>> = {
   text: isText,
   number: isNumber,
@@ -60,6 +94,7 @@ const CHECKS: Readonly<Record<Kind, Check>> = {
     ["inputTokens", "outputTokens", "totalTokens"].every((key) => isNumber(fieldOf(value, key))),
   parts: isListOf(isPart),
   messages: isListOf((value) => isText(fieldOf(value, "role")) && isListOf(isPart)(fieldOf(value, "parts"))),
+  status: (value) => STATUSES.has(value),
   any: (value) => value !== undefined,
 };
 

@@ -6,7 +6,15 @@ import type { Redactor } from "../secrets/redaction.ts";
 import type { RunEventBody } from "./run-event.ts";
 
 const CLOSED_WORDS: ReadonlySet<string> = new Set([
-  ...["type", "role", "source", "trust", "decision", "status", "limit", "childRunId", "parentRunId"],
+  "type",
+  "role",
+  "source",
+  "trust",
+  "decision",
+  "status",
+  "limit",
+  "childRunId",
+  "parentRunId",
 ]);
 
 /** What a model chose: nothing in it is a word of ours. */

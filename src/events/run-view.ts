@@ -125,7 +125,17 @@ function startView(view: RunView, event: Of<"run-started">): RunView {
   const { runId, at, skill, source, location, trust, model, parentRunId, cwd, workDir, tools, env } = event;
   return {
     ...view,
-    ...{ runId, startedAt: at, skill, source, location, trust, model, cwd, workDir, tools, env },
+    runId,
+    startedAt: at,
+    skill,
+    source,
+    location,
+    trust,
+    model,
+    cwd,
+    workDir,
+    tools,
+    env,
     ...(parentRunId !== undefined && { parentRunId }),
   };
 }
@@ -166,7 +176,12 @@ function finishView(view: RunView, event: Of<"run-finished">): RunView {
   const { runId, status, text, iterations, usage, durationMs, limit, error } = event;
   return {
     ...view,
-    ...{ runId, state: status, text, iterations, usage, durationMs },
+    runId,
+    state: status,
+    text,
+    iterations,
+    usage,
+    durationMs,
     ...(limit && { limit: { limit, message: view.limit?.message ?? "" } }),
     ...(error && { error }),
   };

@@ -1,9 +1,13 @@
 /** The registry other systems know, as a thin face over `createMetier`: one folder of skills, found and asked by name. */
+import { type ResolvedSkillSettings, skillSettings } from "../config/skill-settings.ts";
 import { SkillNotFoundError } from "../foundation/errors.ts";
 import { createMetier, type Metier } from "../runtime/create-metier.ts";
 import type { MetierOptions } from "../runtime/metier-options.ts";
 import type { Json } from "../skill/manifest.ts";
 import type { Skill } from "../skill/skill.ts";
+import { defineSkill, type SkillDefinition } from "./skill-definition.ts";
+
+export type SkillSettings = ResolvedSkillSettings;
 
 export class SkillRegistry {
   readonly #options: MetierOptions;
@@ -18,11 +22,27 @@ export class SkillRegistry {
     this.#metier = await createMetier({ ...this.#options, cwd: workspace, autoDiscover: true });
   }
 
+  /** What is behind it; `undefined` before `discover`. */
+  get metier(): Metier | undefined {
+    return this.#metier;
+  }
+
   /** Throws `SkillNotFoundError` when there is none of that name. */
   get(name: string): Skill {
-    if (this.#metier === undefined)
-      throw new SkillNotFoundError(name, undefined, { hint: "Call `discover` first." });
-    return this.#metier.require(name);
+    return this.#discovered(name).require(name);
+  }
+
+  /** A skill with its instructions, which are read now. Throws as `get` does. */
+  async getDefinition(name: string): Promise<SkillDefinition> {
+    const metier = this.#discovered(name);
+    const { maxIterations } = metier.config.config.runs;
+    return defineSkill(metier.require(name), await metier.getInstructions(name), maxIterations);
+  }
+
+  /** What the configuration says of a skill, the defaults of all skills put in. Throws as `get` does. */
+  getSettings(name: string): SkillSettings {
+    const metier = this.#discovered(name);
+    return skillSettings(metier.config.config, metier.require(name).name);
   }
 
   has(name: string): boolean {
@@ -54,6 +74,11 @@ export class SkillRegistry {
       description,
       ...(manifest.inputSchema && { inputSchema: manifest.inputSchema }),
     }));
+  }
+
+  #discovered(name: string): Metier {
+    if (this.#metier) return this.#metier;
+    throw new SkillNotFoundError(name, undefined, { hint: "Call `discover` first." });
   }
 }
 

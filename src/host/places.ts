@@ -48,5 +48,8 @@ export function expandPath(path: string, home: string, base: string): string {
 
 /** Whether `path` is `directory` or lies below it, segment by segment; both absolute and normalised. */
 export function isInside(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+  if (!path.startsWith(directory)) return false;
+  return (
+    path.length === directory.length || directory.endsWith(sep) || path.startsWith(sep, directory.length)
+  );
 }

@@ -28,6 +28,8 @@ export type BoundedRead =
 /** A pipe that nobody writes to must not keep the open waiting. Windows has no such flag. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
+const WITH_NANOSECONDS = { bigint: true } as const;
+
 /** Reused between calls, since most skill files fit; the text is a copy. */
 let scratch: Buffer = Buffer.allocUnsafeSlow(65_536);
 const MAX_SCRATCH = 1_048_576;
@@ -45,7 +47,7 @@ export function readBounded(file: string, maxBytes: number): BoundedRead {
 }
 
 function readDescriptor(descriptor: number, file: string, maxBytes: number): BoundedRead {
-  const stats = fstatSync(descriptor, { bigint: true });
+  const stats = fstatSync(descriptor, WITH_NANOSECONDS);
   if (!stats.isFile()) {
     return { ok: false, reason: "not-a-file", message: `\`${file}\` is not a regular file.` };
   }
@@ -61,7 +63,7 @@ function readDescriptor(descriptor: number, file: string, maxBytes: number): Bou
     size += readSync(descriptor, buffer, size, buffer.length - size, null);
   }
   if (size > maxBytes) return tooLarge(file, size, maxBytes);
-  return { ok: true, ...decode(buffer.subarray(0, size)), size, stats };
+  return decode(buffer, size, stats);
 }
 
 function reserve(length: number): Buffer {
@@ -70,11 +72,17 @@ function reserve(length: number): Buffer {
   return scratch;
 }
 
-function decode(bytes: Buffer): { text: string; notUtf8: boolean; encoding: Encoding } {
-  const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
+function decode(buffer: Buffer, size: number, stats: BigIntStats): BoundedRead {
+  const mark = size >= 2 ? buffer.readUInt16BE(0) : 0;
   const encoding = mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8";
-  if (encoding !== "utf-8") return { text: new TextDecoder(encoding).decode(bytes), notUtf8: true, encoding };
-  return { text: bytes.toString("utf8"), notUtf8: !isUtf8(bytes), encoding };
+  if (encoding !== "utf-8") {
+    const text = new TextDecoder(encoding).decode(buffer.subarray(0, size));
+    return { ok: true, text, notUtf8: true, encoding, size, stats };
+  }
+  const text = buffer.toString("utf8", 0, size);
+  // What is invalid was replaced by this character; a file may also have it of its own.
+  const notUtf8 = text.includes("\ufffd") && !isUtf8(buffer.subarray(0, size));
+  return { ok: true, text, notUtf8, encoding, size, stats };
 }
 
 function tooLarge(file: string, size: number, maxBytes: number): BoundedRead {

@@ -29,8 +29,11 @@ export interface WriteOptions {
   readonly mode?: number;
 }
 
+/** A large text may come in pieces, so that nobody has to hold it as one. */
+export type FileContent = string | Uint8Array | readonly string[];
+
 /** Keeps the mode and owner of a file that is there, and writes through a link to its target. */
-export function writeAtomic(file: string, content: string | Uint8Array, options: WriteOptions = {}): boolean {
+export function writeAtomic(file: string, content: FileContent, options: WriteOptions = {}): boolean {
   const target = followLink(resolve(file));
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   return replaceFile(target, content, options);
@@ -39,7 +42,7 @@ export function writeAtomic(file: string, content: string | Uint8Array, options:
 /** As `writeAtomic`, in a folder that is there; a link of that name is replaced, not followed. */
 export function replaceFile(
   target: string,
-  content: string | Uint8Array,
+  content: FileContent,
   { onlyIf, flush = true, mode = 0o600 }: WriteOptions = {},
 ): boolean {
   const existing = lstatSync(target, { throwIfNoEntry: false });
@@ -70,16 +73,12 @@ function followLink(path: string): string {
   }
 }
 
-function writeTemporary(
-  path: string,
-  content: string | Uint8Array,
-  existing: Stats | number,
-  flush: boolean,
-): void {
+function writeTemporary(path: string, content: FileContent, existing: Stats | number, flush: boolean): void {
   const isNew = typeof existing === "number";
   const descriptor = openSync(path, "wx", isNew ? existing : 0o600);
   try {
-    writeFileSync(descriptor, content);
+    const pieces = typeof content === "string" || content instanceof Uint8Array ? [content] : content;
+    for (const piece of pieces) writeFileSync(descriptor, piece);
     if (!isNew) {
       if (existing.uid !== process.getuid?.()) tryToKeepOwner(descriptor, existing);
       fchmodSync(descriptor, existing.mode & 0o7777);

@@ -2,7 +2,6 @@
  * Which model a run gets: the call's word, else the config's for the skill, else the manifest's, else the default.
  * Decides by names alone; no key is read and nothing is loaded here.
  */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { MODEL_PROVIDERS, type ModelConfig, type ModelProvider } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { nearestNames } from "../foundation/nearest-names.ts";
@@ -25,6 +24,8 @@ export function chooseModel(request: ModelRequest): ModelChoice {
   if (typeof asked === "object") return chosen({ kind: "given", model: asked });
   const named = namedModel(request);
   if (named === undefined || named.name === "default") return defaultModel(request);
+  const renamed = rename(named.name, request);
+  if (renamed) return chooseModel(renamed);
   const target = aliasTarget(named.name, request);
   if (target) return chosen(target);
   if (named.name === "inherit") {
@@ -49,15 +50,25 @@ function namedModel({ asked, config, skill }: ModelRequest): NamedModel | undefi
 }
 
 function aliasTarget(alias: string, { given = {}, config }: ModelRequest): ModelTarget | undefined {
-  const model = ownEntry<LanguageModelV4>(given, alias);
-  if (model) return { kind: "given", model, alias };
+  const model = ownEntry(given, alias);
+  if (typeof model === "object") return { kind: "given", model, alias };
   const configured = ownEntry<ModelConfig>(config.models, alias);
   return configured && { kind: "configured", config: configured, alias, where: `models.${alias}` };
 }
 
+/** The same request for the name that the program lets an alias stand for. It is used up, so that none leads to itself. */
+function rename(alias: string, request: ModelRequest): ModelRequest | undefined {
+  const { [alias]: name, ...given } = request.given ?? {};
+  return typeof name === "string" ? { ...request, asked: name, given } : undefined;
+}
+
 function defaultModel(request: ModelRequest): ModelChoice {
+  const renamed = rename("default", request);
+  if (renamed) return chooseModel(renamed);
   const target = aliasTarget("default", request) ?? environmentTarget(request);
-  return target ? chosen(target) : noModel();
+  if (target) return chosen(target);
+  // Better the model that is talking already than none.
+  return request.caller ? chosen({ kind: "inherited", from: request.caller }) : noModel();
 }
 
 /** A key in the environment is enough. */

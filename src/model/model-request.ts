@@ -5,8 +5,11 @@ import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Pricing } from "./pricing.ts";
 import type { Replay, ReplayedRun } from "./replay-model.ts";
 
-/** Ready models of the embedding program, by alias; `default` is the one that is taken when nothing is named. */
-export type GivenModels = Readonly<Record<string, LanguageModelV4>>;
+/**
+ * Models of the embedding program, by alias: ready ones, or other names that an alias stands for. `default` is the one
+ * that is taken when nothing is named.
+ */
+export type GivenModels = Readonly<Record<string, LanguageModelV4 | string>>;
 
 /** Runs a program without a shell; rejects when it cannot be run or fails. */
 export type CommandRunner = (argv: readonly string[]) => Promise<{ readonly stdout: string }>;

@@ -60,7 +60,8 @@ async function openConfigured(
   if (!named.ok) return named;
   const { provider, model } = named;
   const id = `${provider}/${model}`;
-  const about = { ok: true, id, provider, ...(alias && { alias }) } as const;
+  const pricing = pricingOf(config);
+  const about = { ok: true, id, provider, ...(alias && { alias }), ...(pricing && { pricing }) } as const;
   if (provider === "scripted") {
     // One script for all runs that name it: its turns are answered in the order in which they ask.
     if (request.caller?.id === id) return { ...request.caller, diagnostics: [] };
@@ -79,7 +80,7 @@ async function openConfigured(
 async function openRemote(
   config: ModelConfig & { readonly provider: Endpoint["provider"]; readonly model: string },
   where: string,
-  about: Pick<ResolvedModel, "ok" | "id" | "provider" | "alias">,
+  about: Pick<ResolvedModel, "ok" | "id" | "provider" | "alias" | "pricing">,
   request: ModelRequest,
 ): Promise<ModelOutcome> {
   const base = readBaseUrl(config, where, request);
@@ -93,13 +94,11 @@ async function openRemote(
     baseUrl: base.url,
     ...(secret && { key: secret.value }),
   });
-  const pricing = pricingOf(config);
   return {
     ...about,
     model,
     secrets: secret ? [secret] : [],
     diagnostics: secret ? warnOfPlainHttp(base.url, where) : [],
-    ...(pricing && { pricing }),
   };
 }
 

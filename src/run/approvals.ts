@@ -37,17 +37,24 @@ export function createApprovals({ skill, approve }: ApprovalSettings): Approvals
     }
     const key = JSON.stringify([question.tool, question.input]);
     if (remembered.has(key)) return { approved: true, rule: "approved earlier in this run" };
-    const answer = await approve({ ...question, skill });
-    if (answer === "always") remembered.add(key);
-    return answer === "no"
-      ? { approved: false, rule: "the user declined" }
-      : { approved: true, rule: "approved by the user" };
+    try {
+      const answer = await approve({ ...question, skill });
+      if (answer === "always") remembered.add(key);
+      // Only these two words agree: a program in JavaScript may answer with anything.
+      return answer === "yes" || answer === "always"
+        ? { approved: true, rule: "approved by the user" }
+        : { approved: false, rule: "the user declined" };
+    } catch (error) {
+      // The window was closed, or the embedding program has a fault: nobody agreed.
+      const reason = error instanceof Error ? error.message : String(error);
+      return { approved: false, rule: `the user could not be asked: ${reason}` };
+    }
   };
   return {
     ask(question) {
       // Two calls of one step must not talk over each other in a terminal.
       const next = turn.then(() => askPerson(question));
-      turn = next.catch(() => undefined);
+      turn = next;
       return next;
     },
   };

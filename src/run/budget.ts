@@ -5,6 +5,8 @@ export interface BudgetLimits {
   readonly maxTokens?: number;
   /** In the currency of the configured prices. */
   readonly maxCost?: number;
+  /** Whose they are, for messages: `this conversation`. Default: the run that is under way. */
+  readonly owner?: string;
 }
 
 export interface Budget {
@@ -17,9 +19,10 @@ export interface Budget {
 
 export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-export function createBudget({ maxTokens, maxCost }: BudgetLimits = {}, caller?: Budget): Budget {
+export function createBudget({ maxTokens, maxCost, owner }: BudgetLimits = {}, caller?: Budget): Budget {
   let usage = NO_USAGE;
   let cost = 0;
+  const whose = owner === undefined ? "" : ` of ${owner}`;
   return {
     get usage() {
       return usage;
@@ -34,10 +37,10 @@ export function createBudget({ maxTokens, maxCost }: BudgetLimits = {}, caller?:
     },
     reached() {
       if (maxTokens !== undefined && usage.totalTokens >= maxTokens) {
-        return { limit: "tokens", message: `${usage.totalTokens} of ${maxTokens} tokens are used` };
+        return { limit: "tokens", message: `${usage.totalTokens} of ${maxTokens} tokens${whose} are used` };
       }
       if (maxCost !== undefined && cost >= maxCost) {
-        return { limit: "cost", message: `${cost.toFixed(4)} of ${maxCost} are spent` };
+        return { limit: "cost", message: `${cost.toFixed(4)} of ${maxCost}${whose} are spent` };
       }
       return caller?.reached();
     },

@@ -12,6 +12,7 @@ import type { PolicyDecision, ToolPolicy } from "../tools/tool-policy.ts";
 import { checkJson } from "../validate/json-schema.ts";
 import type { Approvals } from "./approvals.ts";
 import { filterOutput } from "./output-filter.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface ToolCall {
   readonly callId: string;
@@ -37,6 +38,9 @@ export interface ToolDesk {
 /** More of one answer than a model can use; tools that can page do so long before. */
 const MAX_ANSWER = 200_000;
 
+/** A stopped run waits this long for a tool to end what it started; one that does not listen is left behind. */
+const STOP_GRACE_MS = 5000;
+
 export async function callTool(
   { callId, tool, input, signal }: ToolCall,
   desk: ToolDesk,
@@ -55,7 +59,7 @@ export async function callTool(
       rule,
     });
   const finish = (output: ToolOutput): ToolOutput => {
-    const text = present(output.text, desk);
+    const text = present(output.text, tool, desk);
     const durationMs = Math.round(performance.now() - startedAt);
     desk.emit({ type: "tool-finished", step, callId, tool: name, text, isError: output.isError, durationMs });
     return { text, isError: output.isError };
@@ -67,7 +71,7 @@ export async function callTool(
     return finish(fault(`Invalid input for \`${name}\`: ${checked.message}`));
   }
   const value = checked.value as ToolInput;
-  const decision = await decide(tool, value, desk);
+  const decision = await decide(tool, value, desk, signal);
   if (decision.answer === "deny") {
     called("deny", decision.rule);
     desk.onDenied({ tool: name, reason: decision.rule });
@@ -86,30 +90,41 @@ type Settled = Pick<PolicyDecision, "rule" | "argv"> & {
   readonly message: string;
 };
 
-async function decide(tool: Tool, input: ToolInput, { policy, approvals }: ToolDesk): Promise<Settled> {
+async function decide(
+  tool: Tool,
+  input: ToolInput,
+  { policy, approvals }: ToolDesk,
+  signal: AbortSignal,
+): Promise<Settled> {
   const decision = await policy.decide(tool.name, tool.effect, input);
   const { rule, message = `\`${tool.name}\` was not allowed: ${rule}.` } = decision;
   if (decision.answer !== "ask") return { ...decision, message };
-  const answer = await approvals.ask({ tool: tool.name, input, rule });
+  const asked = approvals.ask({ tool: tool.name, input, rule });
+  const answer = (await untilStopped(asked, signal)) ?? STOPPED;
   if (answer.approved) return { ...decision, message, rule: answer.rule };
   return { answer: "deny", rule: answer.rule, message: `\`${tool.name}\` was not allowed: ${answer.rule}.` };
 }
 
+const STOPPED = { approved: false, rule: "the run was stopped before anyone answered" } as const;
+
 async function execute(tool: Tool, input: ToolInput, context: ToolContext): Promise<ToolOutput> {
   if (context.signal.aborted) return fault("The run was stopped before this call.");
   try {
-    return await tool.execute(input, context);
+    const graceMs = tool.effect === "talk" ? 0 : STOP_GRACE_MS; // A question leaves nothing to be ended.
+    const output = await untilStopped(tool.execute(input, context), context.signal, graceMs);
+    return output ?? fault(`\`${tool.name}\` did not end when the run was stopped.`);
   } catch (error) {
     // A tool of the embedding program may throw; the run goes on with the fault as its answer.
     return fault(`\`${tool.name}\` failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function present(text: string, { redactor, outputFilter }: ToolDesk): string {
+function present(text: string, { effect }: Tool, { redactor, outputFilter }: ToolDesk): string {
   const clean = cleanText(redactor.redact(text)).text;
   const cut =
     clean.length > MAX_ANSWER
       ? `${clean.slice(0, MAX_ANSWER)}\n[cut: ${clean.length - MAX_ANSWER} more characters]`
       : clean;
-  return filterOutput(cut, outputFilter);
+  // What a skill answers is instructions, or a result that was filtered before it was wrapped.
+  return effect === "skill" ? cut : filterOutput(cut, outputFilter);
 }

@@ -1,8 +1,28 @@
-/** The memory of a conversation that begins: nothing was given, and nothing untrusted is in it. */
-import { createConversation } from "../disclose/conversation.ts";
+/** What a conversation remembers of the skills in it: what it was given, and whether anything untrusted is in it. */
+import { type Conversation, createConversation } from "../disclose/conversation.ts";
 import { createConversationTrust } from "../invoke/conversation-trust.ts";
 import type { ConversationMemory } from "../invoke/inline.ts";
+import type { Trust } from "../skill/skill.ts";
 
+/** Of a conversation that begins. */
 export function createMemory(): ConversationMemory {
   return { conversation: createConversation(), trust: createConversationTrust() };
+}
+
+/** Of one that a host keeps: whatever gave it an untrusted skill, and one that is not known any more, it counts. */
+export function rememberConversation(
+  conversation: Conversation,
+  trustOf: (skill: string) => Trust | undefined,
+): ConversationMemory {
+  const noted = createConversationTrust();
+  return {
+    conversation,
+    trust: {
+      get taintedBy() {
+        const given = conversation.activations.find(({ name }) => trustOf(name) !== "trusted");
+        return noted.taintedBy ?? given?.name;
+      },
+      note: (skill, trust) => noted.note(skill, trust),
+    },
+  };
 }

@@ -1,4 +1,5 @@
-/** The results of runs that never came to their first step: refused, or without something they need. */
+/** The results of runs that never came to their first step: refused, over a limit, or without something they need. */
+import type { RunLimit } from "../events/run-event.ts";
 import type { PreparedInvocation, Refusal } from "../invoke/invocation.ts";
 import { NO_USAGE } from "./budget.ts";
 import type { RunResult } from "./run-result.ts";
@@ -25,6 +26,11 @@ function emptyResult(runId: string, skill: string): Omit<RunResult, "status"> {
 
 export function refusedResult(runId: string, refusal: Refusal): RunResult {
   return { ...emptyResult(runId, refusal.skill), status: "refused", refusal };
+}
+
+/** A conversation whose budget was used up before the turn began. */
+export function limitedResult(runId: string, skill: string, limit: RunLimit): RunResult {
+  return { ...emptyResult(runId, skill), trust: "trusted", status: "limited", limit };
 }
 
 export function failedResult(

@@ -10,7 +10,7 @@ import { activateInline } from "../invoke/inline.ts";
 import type { Invocation, PreparedInvocation, PrepareOutcome, Refusal } from "../invoke/invocation.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { failedResult, refusedResult } from "./ended-early.ts";
-import type { RunHost } from "./run-host.ts";
+import type { PrepareOptions, RunHost } from "./run-host.ts";
 import { planOnly, runPrepared } from "./run-prepared.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
@@ -49,10 +49,15 @@ export async function invokeSkill(
 export function prepareRequest(
   request: RunRequest,
   host: RunHost,
-  { asked, parent }: Pick<InvokeOptions, "asked" | "parent"> = {},
+  {
+    asked,
+    parent,
+    isDry = false,
+  }: Pick<InvokeOptions, "asked" | "parent"> & Pick<PrepareOptions, "isDry"> = {},
 ): Promise<PrepareOutcome> {
   return host.prepare(toInvocation(request, parent), {
     tools: offeredTools(host, request),
+    isDry,
     ...(asked && { asked }),
     ...(parent && { conversation: parent.memory.trust }),
     ...(request.env && { env: request.env }),
@@ -68,7 +73,7 @@ export async function planRun(
 ): Promise<
   { readonly ok: true; readonly plan: RunPlan } | { readonly ok: false; readonly result: RunResult }
 > {
-  const outcome = await prepareRequest(request, host, { asked: "isolated" });
+  const outcome = await prepareRequest(request, host, { asked: "isolated", isDry: true });
   if (!outcome.ok) return { ok: false, result: refusedResult(runId, outcome.refusal) };
   const { prepared } = outcome;
   const planned = await planOnly({ prepared, request, host, runId });

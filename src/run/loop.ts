@@ -34,12 +34,13 @@ export interface LoopOutcome {
   /** For `failed`: what the provider or the stream said. */
   readonly error?: unknown;
   readonly iterations: number;
-  /** What the conversation goes on with. */
+  /** What the steps that came to their end added; each call in it has its result. */
   readonly messages: readonly ModelMessage[];
 }
 
 export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   const { ToolLoopAgent, isStepCount } = await import("ai");
+  const messages: ModelMessage[] = [];
   const agent = new ToolLoopAgent({
     model: input.model,
     instructions: input.system,
@@ -48,29 +49,31 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     maxRetries: 0, // The model retries by itself, and says so (`src/model/retry.ts`).
     telemetry: { isEnabled: false }, // The run's own events are the record.
     include: { requestBody: false, responseBody: false },
+    onStepEnd: ({ response }) => void messages.push(...response.messages),
     onError: () => undefined, // The stream's `error` part says it; without this the SDK prints to the console.
     ...(input.maxOutputTokens !== undefined && { maxOutputTokens: input.maxOutputTokens }),
   });
   let iterations = 0;
   let finishReason = "";
-  let responses: readonly ModelMessage[] = [];
+  const end = (ending: Pick<LoopOutcome, "ended" | "limit" | "error">): LoopOutcome => ({
+    ...ending,
+    iterations,
+    messages: [...messages],
+  });
   try {
     const result = await agent.stream({ messages: [...input.messages], abortSignal: input.signal });
     for await (const part of result.stream) {
       if (part.type === "start-step") iterations += 1;
       if (part.type === "tool-error") reportInvalid(part, input);
       if (part.type === "finish-step") finishReason = part.finishReason;
-      if (part.type === "error")
-        return { ended: "failed", error: part.error, iterations, messages: responses };
-      if (part.type === "abort") return { ended: "stopped", iterations, messages: responses };
+      if (part.type === "error") return end({ ended: "failed", error: part.error });
+      if (part.type === "abort") return end({ ended: "stopped" });
     }
-    responses = await result.responseMessages;
   } catch (error) {
-    if (input.signal.aborted) return { ended: "stopped", iterations, messages: responses };
-    return { ended: "failed", error, iterations, messages: responses };
+    return end(input.signal.aborted ? { ended: "stopped" } : { ended: "failed", error });
   }
-  if (finishReason !== "tool-calls") return { ended: "answered", iterations, messages: responses };
-  return { ended: "limited", limit: input.reached() ?? "iterations", iterations, messages: responses };
+  if (finishReason !== "tool-calls") return end({ ended: "answered" });
+  return end({ ended: "limited", limit: input.reached() ?? "iterations" });
 }
 
 async function toAgentTools({ tools, call, signal }: LoopInput): Promise<ToolSet> {

@@ -21,6 +21,13 @@ export function createSecretMachine(environment: Environment): SecretMachine {
   };
 }
 
+/** Gives a word in place of each value that would have to be fetched. */
+export const DRY_MACHINE: SecretMachine = {
+  runCommand: () => Promise.resolve({ stdout: "not fetched" }),
+  findCommand: (name) => name,
+  platform: process.platform,
+};
+
 export interface CommandPlaceInput {
   readonly skill: Skill;
   readonly places: Places;

@@ -35,7 +35,10 @@ export function startHandle(
     tell(undefined);
     return ended;
   });
-  result.catch(() => tell(undefined)); // A fault of the host reaches whoever waits for the result.
+  result.catch(() => {
+    status = "failed";
+    tell(undefined); // A fault of the host reaches whoever waits for the result.
+  });
   return {
     runId,
     get status() {

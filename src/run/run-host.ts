@@ -1,5 +1,6 @@
 /** What the running stage needs of the rest: given once by `src/runtime`, the same for all runs. */
 import type { LoadedAgents } from "../agents/load-agents.ts";
+import type { LoadedCommands } from "../agents/load-commands.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import type { Environment } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
@@ -7,6 +8,7 @@ import type { AskedExecution } from "../invoke/choose-execution.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Invocation, PrepareOutcome } from "../invoke/invocation.ts";
 import type { GivenModels } from "../model/model-request.ts";
+import type { Skill } from "../skill/skill.ts";
 import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SearchProvider } from "../tools/web/web-search.ts";
@@ -19,6 +21,8 @@ export interface PrepareOptions {
   /** Values of the caller for declared variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Only to see what would happen: no value is fetched and no command of a text is run. */
+  readonly isDry?: boolean;
 }
 
 export interface RunHost {
@@ -33,6 +37,10 @@ export interface RunHost {
   config(): LoadedConfig;
   /** The skills a model may use. */
   readonly library: SkillLibrary;
+  /** Those a user may call by name. */
+  userSkills(): readonly Skill[];
   agents(): Promise<LoadedAgents>;
+  /** What a user may call beside skills. */
+  commands(): Promise<LoadedCommands>;
   prepare(invocation: Invocation, options: PrepareOptions): Promise<PrepareOutcome>;
 }

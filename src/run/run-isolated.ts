@@ -1,8 +1,9 @@
 /**
- * One isolated run: its own messages, tools, limits and events, from the assembled prompt to the result. Everything it
- * needs is given (`set-up-run.ts` does that), and nothing of it is shared with another run.
+ * One isolated run, or one turn of a chat: its tools, limits and events, from the assembled prompt to the result.
+ * Everything it needs is given (`set-up-run.ts` does that), and nothing of it is shared with another run.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelMessage } from "ai";
 import type { OutputFilterMode } from "../config/run-fields.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
@@ -10,6 +11,7 @@ import { costOf, type Pricing } from "../model/pricing.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import type { Redactor } from "../secrets/redaction.ts";
+import type { Skill } from "../skill/skill.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
 import type { Approvals } from "./approvals.ts";
@@ -23,13 +25,19 @@ import { createStop, type RunLimits, type RunStop } from "./run-limits.ts";
 import type { RunResult, SandboxUse } from "./run-result.ts";
 import { noteUse } from "./sandbox-use.ts";
 
+/** What a run is about: a prepared skill, or the user's own conversation. */
+export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust" | "diagnostics"> {
+  readonly skill: Pick<Skill, "name" | "location">;
+}
+
 export interface IsolatedRun {
   readonly runId: string;
   readonly parentRunId?: string;
-  readonly prepared: PreparedInvocation;
+  readonly prepared: RunSubject;
   readonly model: { readonly model: LanguageModelV4; readonly id: string; readonly pricing?: Pricing };
   readonly system: string;
-  /** The first turn of the conversation. */
+  /** What was said before it began; nothing in a run of a skill. */
+  readonly history?: readonly ModelMessage[];
   readonly message: string;
   readonly tools: readonly Tool[];
   readonly policy: ToolPolicy;
@@ -50,6 +58,18 @@ export interface IsolatedRun {
 }
 
 export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
+  return (await carryOut(run)).result;
+}
+
+export interface CarriedOut {
+  readonly result: RunResult;
+  /** What it added to the conversation after its message: whole steps only. */
+  readonly messages: readonly ModelMessage[];
+  /** For a run that failed: what the provider or the stream said. */
+  readonly fault?: unknown;
+}
+
+export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
   const startedAt = performance.now();
   const { prepared, model, world } = run;
   run.emit(describeStart(run));
@@ -80,7 +100,7 @@ export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
   const outcome = await runLoop({
     model: guarded,
     system: run.system,
-    messages: [{ role: "user", content: run.message }],
+    messages: [...(run.history ?? []), { role: "user", content: run.message }],
     tools: run.tools,
     maxIterations: run.limits.maxIterations,
     signal: stop.signal,
@@ -91,9 +111,8 @@ export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
       return call.finally(() => pending.delete(call));
     },
     onInvalidCall: (call) => refuseCall(call, run, guarded.steps, denied),
-  });
+  }).finally(() => stop.end());
   await Promise.allSettled(pending); // A tool that was stopped still ends its processes; nothing outlives the run.
-  stop.end();
   const ending = describeEnding(outcome, stop, run);
   const durationMs = Math.round(performance.now() - startedAt);
   const summary = {
@@ -104,7 +123,7 @@ export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
     durationMs,
   };
   run.emit({ type: "run-finished", ...summary });
-  return {
+  const result: RunResult = {
     runId: run.runId,
     skill: prepared.skill.name,
     isolated: true,
@@ -120,6 +139,7 @@ export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
     },
     diagnostics: prepared.diagnostics,
   };
+  return { result, messages: outcome.messages, fault: outcome.error };
 }
 
 function describeStart(run: IsolatedRun): RunEventBody {
@@ -146,7 +166,8 @@ function toolContext(
   { callId, signal }: { readonly callId: string; readonly signal: AbortSignal },
 ): ToolContext {
   const { world, network, sandbox } = run;
-  return { callId, world, network, signal, env: run.env(), ...(sandbox && { sandbox }) };
+  const redact = (text: string): string => run.redactor.redact(text);
+  return { callId, world, network, signal, redact, env: run.env(), ...(sandbox && { sandbox }) };
 }
 
 type Ending = Pick<RunResult, "status" | "limit" | "error">;

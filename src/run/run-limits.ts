@@ -1,4 +1,5 @@
 /** The limits of one run, and the switch that stops it: by the caller, by the clock, or by what it wrote. */
+import type { Config } from "../config/config.ts";
 import type { RunLimit } from "../events/run-event.ts";
 import type { Budget } from "./budget.ts";
 
@@ -10,11 +11,16 @@ export interface RunLimits {
   readonly maxCost?: number;
 }
 
-export const DEFAULT_LIMITS: RunLimits = {
-  maxIterations: 10,
-  timeoutMs: 600_000,
-  maxOutputBytes: 1_000_000,
-};
+/** What the config lets one run use. */
+export function configuredLimits({ runs }: Pick<Config, "runs">): RunLimits {
+  return {
+    maxIterations: runs.maxIterations,
+    timeoutMs: runs.timeoutSeconds * 1000,
+    maxOutputBytes: runs.maxOutputBytes,
+    ...(runs.maxTokens !== undefined && { maxTokens: runs.maxTokens }),
+    ...(runs.maxCost !== undefined && { maxCost: runs.maxCost }),
+  };
+}
 
 export interface LimitReached {
   readonly limit: RunLimit;

@@ -5,17 +5,21 @@ import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
 import { createToolPolicy, type ToolPolicy } from "../tools/tool-policy.ts";
 import type { RunHost } from "./run-host.ts";
+import type { RunRequest } from "./run-request.ts";
+import { programTools } from "./run-tools.ts";
 
 export interface RunPolicyInput {
   readonly prepared: PreparedInvocation;
   readonly host: RunHost;
+  readonly request: Pick<RunRequest, "tools">;
   readonly memory: ConversationMemory;
   readonly cwd: string;
   readonly agent?: Agent;
   readonly outer?: ToolPolicy;
 }
 
-export function createRunPolicy({ prepared, host, memory, cwd, agent, outer }: RunPolicyInput): ToolPolicy {
+export function createRunPolicy(input: RunPolicyInput): ToolPolicy {
+  const { prepared, host, request, memory, cwd, agent, outer } = input;
   const { tools, policyTools } = host.config().config;
   return createToolPolicy({
     lists: [skillLists(prepared), ...(agent ? [agentLists(agent)] : [])],
@@ -23,12 +27,12 @@ export function createRunPolicy({ prepared, host, memory, cwd, agent, outer }: R
     policy: policyTools,
     cwd,
     isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
-    hostTools: host.tools.map(({ name }) => name),
+    hostTools: programTools(host, request).map(({ name }) => name),
     ...(outer && { outer }),
   });
 }
 
-function skillLists({ skill, trust, execution }: PreparedInvocation): ToolLists {
+export function skillLists({ skill, trust, execution }: PreparedInvocation): ToolLists {
   const { allowedTools, disallowedTools, requiredTools } = skill.manifest;
   return {
     owner: `skill \`${skill.name}\``,

@@ -2,14 +2,15 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { openRecording } from "../events/record.ts";
 import { removeOldRuns } from "../events/remove-runs.ts";
-import { openRunLog, runFolder } from "../events/run-log.ts";
-import { createRunRecorder, type RunRecorder, type RunSink, shareSink } from "../events/run-recorder.ts";
+import { runFolder } from "../events/run-log.ts";
+import type { RunRecorder, RunSink } from "../events/run-recorder.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
-import { retryModel } from "../model/retry.ts";
 import { createApprovals } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { failedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
+import { openRecorder } from "./open-recorder.ts";
+import { retryingModel } from "./retrying-model.ts";
 import type { RunHost } from "./run-host.ts";
 import { runIsolated } from "./run-isolated.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
@@ -33,25 +34,26 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     if (started.run === undefined) throw new Error("A tool was called before the run began.");
     return startChild(child, signal, order, started.run);
   });
-  if (!outcome.ok) return failedResult(runId, prepared, outcome.fault);
+  if (!outcome.ok) {
+    rmSync(runFolder(host.places, runId).folder, { recursive: true, force: true });
+    return failedResult(runId, prepared, outcome.fault);
+  }
   const { plan } = outcome;
   const recording =
     parent?.recording ?? (request.record === undefined ? undefined : openRecording(request.record));
-  const recorder = createRunRecorder({
+  const recorder = await openRecorder({
+    places: host.places,
     runId,
     redactor: plan.redactor,
-    sinks: [
-      openRunLog(host.places, runId),
-      ...(recording ? [shareSink(recording)] : []),
-      ...(request.onEvent ? [{ name: "listener", write: request.onEvent }] : []),
-    ],
+    recording,
+    ...(request.onEvent && { onEvent: request.onEvent }),
   });
   const budget = createBudget(plan.limits, parent?.budget);
   started.run = { plan, budget, recorder, ...(recording && { recording }) };
   parent?.onChild({ runId, skill: prepared.skill.name });
   const result = await runIsolated({
     ...plan,
-    model: { ...plan.model, model: retrying(plan, recorder) },
+    model: { ...plan.model, model: retryingModel(plan.model.model, recorder) },
     ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
     approvals: createApprovals({
       skill: prepared.skill.name,
@@ -105,7 +107,7 @@ function startChild(
   { prepared, request, host, runId }: RunOrder,
   { plan, budget, recorder, recording }: StartedRun,
 ): ReturnType<InvokeFromModel> {
-  const { approve, askUser, write, onEvent } = request;
+  const { approve, askUser, tools, write, onEvent } = request;
   const parent: RunParent = {
     runId,
     chain: [...prepared.chain, prepared.skill.name],
@@ -126,24 +128,11 @@ function startChild(
     signal,
     ...(approve && { approve }),
     ...(askUser && { askUser }),
+    ...(tools && { tools }),
     ...(write !== undefined && { write }),
     ...(onEvent && { onEvent }),
   };
   return invokeSkill({ ...child, ...inherited }, host, { parent });
-}
-
-function retrying({ model }: RunPlan, recorder: RunRecorder): RunPlan["model"]["model"] {
-  let step = 0;
-  const retried = retryModel(model.model, {
-    onRetry: (retry) => recorder.emit({ type: "model-retried", step, ...retry }),
-  });
-  return {
-    ...retried,
-    doStream: (options) => {
-      step += 1;
-      return retried.doStream(options);
-    },
-  };
 }
 
 /** Declared variables with their values; once an untrusted text is in the conversation, no secret any more. */

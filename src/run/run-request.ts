@@ -9,6 +9,7 @@ import type { ResolvedModel } from "../model/model-request.ts";
 import type { World } from "../sandbox/world.ts";
 import type { Trust } from "../skill/skill.ts";
 import type { AskUser } from "../tools/ask-user.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
 import type { AskApproval } from "./approvals.ts";
 import type { Budget } from "./budget.ts";
@@ -26,6 +27,8 @@ export interface RunRequest extends SkillRequest {
   /** `all`: yes to every question the tool policy would ask. Absent: nobody can be asked, so no. */
   readonly approve?: "all" | AskApproval;
   readonly askUser?: AskUser;
+  /** Tools of the embedding program for this call, and for the skills it starts, beside those of `createMetier`. */
+  readonly tools?: readonly Tool[];
   /** Values for variables the skill declares, beside those of the user's config. */
   readonly env?: Readonly<Record<string, string>>;
   /** A file that keeps the events, to be replayed. */

@@ -1,4 +1,5 @@
 /** The tools of one run, before any policy: files, shell, web, skills, the user, and what the embedding program brings. */
+import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Skill } from "../skill/skill.ts";
 import { askUserTool } from "../tools/ask-user.ts";
 import { bashTool } from "../tools/bash.ts";
@@ -16,12 +17,14 @@ import { type InvokeFromModel, useSkillTool } from "./use-skill.ts";
 
 export interface RunToolsInput {
   readonly host: RunHost;
-  readonly request: Pick<RunRequest, "askUser">;
+  readonly request: Pick<RunRequest, "askUser" | "tools">;
   /** The skill that runs; absent in a conversation of the user's own. */
   readonly skill?: Skill;
   readonly trust: Skill["trust"]["level"];
   readonly network: readonly string[];
   readonly invoke: InvokeFromModel;
+  /** Of the conversation the tools serve: a file of an untrusted skill that is read there is in it like its text. */
+  readonly conversation?: ConversationTrust;
 }
 
 /** Made once: their input schemas are compiled once, too. */
@@ -30,10 +33,12 @@ const FILE_TOOLS = fileTools();
 /** Above this many skills a listing says less than a search. */
 const MANY_SKILLS = 30;
 
-export function runTools({ host, request, skill, trust, network, invoke }: RunToolsInput): readonly Tool[] {
-  const library = libraryFor(host.library, skill, trustAllows(trust, "read-working-directory"));
+export function runTools(input: RunToolsInput): readonly Tool[] {
+  const { host, request, skill, trust, network, invoke, conversation } = input;
+  const seen = libraryFor(host.library, skill, trustAllows(trust, "read-working-directory"));
+  const library = conversation ? noteReading(seen, conversation) : seen;
   const others = host.library.skills().filter(({ name }) => name !== skill?.name);
-  const useSkill = useSkillTool(others, invoke);
+  const useSkill = useSkillTool(others, invoke, () => host.config().config.runs.outputFilter);
   const canFetch = network.length > 0;
   return [
     bashTool,
@@ -45,12 +50,23 @@ export function runTools({ host, request, skill, trust, network, invoke }: RunTo
     ...(others.length > MANY_SKILLS ? [findSkillsTool(host.library)] : []),
     ...(library.skills().length > 0 ? [readSkillFileTool(library)] : []),
     ...(request.askUser ? [askUserTool(request.askUser)] : []),
-    ...host.tools,
+    ...programTools(host, request),
   ];
 }
 
+/** What the embedding program brings: for all runs, and for this one. */
+export function programTools(
+  { tools }: Pick<RunHost, "tools">,
+  request: Pick<RunRequest, "tools">,
+): readonly Tool[] {
+  return [...tools, ...(request.tools ?? [])];
+}
+
 /** The names of all tools a run may have: what `required-tools` is held against. */
-export function offeredTools(host: RunHost, request: Pick<RunRequest, "askUser">): readonly string[] {
+export function offeredTools(
+  host: RunHost,
+  request: Pick<RunRequest, "askUser" | "tools">,
+): readonly string[] {
   const { network } = host.config().config.sandbox;
   const never: InvokeFromModel = () => Promise.reject(new Error("Only named, not called."));
   return runTools({ host, request, trust: "trusted", network, invoke: never }).map(({ name }) => name);
@@ -65,6 +81,17 @@ function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: b
     skills: () => {
       const others = seesOthers ? library.skills().filter(({ name }) => name !== own.name) : [];
       return [...others, ...(hasFiles ? [own] : [])];
+    },
+  };
+}
+
+function noteReading(library: SkillLibrary, conversation: ConversationTrust): SkillLibrary {
+  return {
+    ...library,
+    readResource(name, path, options) {
+      const skill = library.skills().find((known) => known.name === name);
+      if (skill) conversation.note(name, skill.trust.level);
+      return library.readResource(name, path, options);
     },
   };
 }

@@ -22,7 +22,7 @@ import { createMemory } from "./conversation-memory.ts";
 import { grantedNetwork } from "./granted-network.ts";
 import { createOwnCommand } from "./own-command.ts";
 import type { RunHost } from "./run-host.ts";
-import type { RunLimits } from "./run-limits.ts";
+import { configuredLimits, type RunLimits } from "./run-limits.ts";
 import { createRunPolicy } from "./run-policy.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import type { SandboxUse } from "./run-result.ts";
@@ -102,12 +102,21 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
   const policy = createRunPolicy({
     prepared,
     host,
+    request,
     memory,
     cwd: world.cwd,
     ...(agent.agent && { agent: agent.agent }),
     ...(parent?.policy && { outer: parent.policy }),
   });
-  const offered = runTools({ host, request, skill, trust: trust.level, network, invoke: input.invoke });
+  const offered = runTools({
+    host,
+    request,
+    skill,
+    trust: trust.level,
+    network,
+    invoke: input.invoke,
+    conversation: memory.trust,
+  });
   const secrets = Object.entries(prepared.env)
     .filter(([, { secret }]) => secret)
     .map(([name, { value }]) => ({ name, value }));
@@ -177,14 +186,10 @@ function chooseLimits(
   { prepared: { skill }, request, host }: PlanInput,
   agent: Agent | undefined,
 ): RunLimits {
-  const { runs } = host.config().config;
   const wanted = skill.manifest.maxIterations ?? agent?.maxIterations;
   return {
-    maxIterations: wanted ?? runs.maxIterations,
-    timeoutMs: runs.timeoutSeconds * 1000,
-    maxOutputBytes: runs.maxOutputBytes,
-    ...(runs.maxTokens !== undefined && { maxTokens: runs.maxTokens }),
-    ...(runs.maxCost !== undefined && { maxCost: runs.maxCost }),
+    ...configuredLimits(host.config().config),
+    ...(wanted !== undefined && { maxIterations: wanted }),
     ...request.limits,
   };
 }

@@ -2,18 +2,27 @@
  * `use_skill`, the one tool by which a model starts a skill. A skill that runs inline answers with its instructions; one
  * that runs in isolation answers with the wrapped result of its run; a refusal says what to do.
  */
+import type { OutputFilterMode } from "../config/run-fields.ts";
 import type { SkillRequest } from "../invoke/invocation.ts";
 import { refusalText } from "../invoke/refusal-text.ts";
 import { useSkillSchema } from "../invoke/use-skill-schema.ts";
 import type { Skill } from "../skill/skill.ts";
 import { answer, fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
 import type { InvokeOutcome } from "./invoke-skill.ts";
+import { filterOutput } from "./output-filter.ts";
 import { wrapResult } from "./wrap-result.ts";
 
 export type InvokeFromModel = (request: SkillRequest, signal: AbortSignal) => Promise<InvokeOutcome>;
 
+/** All it needs of a call is a way to be stopped. */
+export type UseSkillTool = Tool<{ readonly signal: AbortSignal }>;
+
 /** `undefined` when there is no skill a model may use: then there is no such tool. */
-export function useSkillTool(skills: readonly Skill[], invoke: InvokeFromModel): Tool | undefined {
+export function useSkillTool(
+  skills: readonly Skill[],
+  invoke: InvokeFromModel,
+  outputFilter: () => OutputFilterMode,
+): UseSkillTool | undefined {
   const schema = useSkillSchema(skills);
   if (schema === undefined) return undefined;
   return {
@@ -21,7 +30,8 @@ export function useSkillTool(skills: readonly Skill[], invoke: InvokeFromModel):
     description: schema.description,
     inputSchema: schema.inputSchema,
     effect: "skill",
-    execute: async (input, { signal }) => answerOutcome(await invoke(toRequest(input), signal)),
+    execute: async (input, { signal }) =>
+      answerOutcome(await invoke(toRequest(input), signal), outputFilter()),
   };
 }
 
@@ -48,15 +58,17 @@ function toRequest(input: ToolInput): SkillRequest {
   };
 }
 
-function answerOutcome(outcome: InvokeOutcome): ToolOutput {
+/** Only what a run wrote is filtered: instructions are to be followed, and the wrapper is our own. */
+function answerOutcome(outcome: InvokeOutcome, filter: OutputFilterMode): ToolOutput {
   switch (outcome.kind) {
     case "inline":
       return answer(outcome.text);
     case "refused":
       return fault(refusalText(outcome.refusal));
     case "run": {
-      const text = wrapResult(outcome.result);
-      return outcome.result.status === "completed" ? answer(text) : fault(text);
+      const { result } = outcome;
+      const text = wrapResult({ ...result, text: filterOutput(result.text, filter) });
+      return result.status === "completed" ? answer(text) : fault(text);
     }
   }
 }

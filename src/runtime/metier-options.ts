@@ -9,7 +9,7 @@ import type { Profile } from "../validate/profiles.ts";
 
 /** What runs are given by the embedding program. */
 export interface RunningOptions {
-  /** Models of the AI SDK by alias; `default` is taken when nothing else is named. */
+  /** Models by alias, of the AI SDK or by name; `default` is taken when nothing else is named. */
   readonly models?: GivenModels;
   /** Further tools for runs. */
   readonly tools?: readonly Tool[];

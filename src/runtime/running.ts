@@ -4,19 +4,26 @@
  */
 import type { GivenAgent } from "../agents/agent.ts";
 import type { LoadedAgents } from "../agents/load-agents.ts";
+import type { LoadedCommands } from "../agents/load-commands.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import { visibleSkills } from "../disclose/visible-skills.ts";
 import { createRunId } from "../events/run-id.ts";
 import type { Environment } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
 import type { PrepareOutcome } from "../invoke/invocation.ts";
+import type { Chat, ChatOptions } from "../run/chat.ts";
+import {
+  type ConversationTool,
+  type ConversationToolOptions,
+  createConversationTool,
+} from "../run/conversation-tool.ts";
 import type { InvokeOutcome } from "../run/invoke-skill.ts";
 import { type RunHandle, startHandle } from "../run/run-handle.ts";
 import type { PrepareOptions, RunHost } from "../run/run-host.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunResult } from "../run/run-result.ts";
 import type { RunPlan } from "../run/set-up-run.ts";
-import type { Skill } from "../skill/skill.ts";
+import type { Skill, Trust } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { Disclosure } from "./disclosure.ts";
 import type { MetierState } from "./load-state.ts";
@@ -33,6 +40,13 @@ export interface Running {
   run(request: RunRequest): Promise<RunResult>;
   /** The same in the background. */
   start(request: RunRequest): RunHandle;
+  /**
+   * `use_skill` for a program with a loop of its own, one for each conversation; `undefined` when there is no skill a
+   * model may use.
+   */
+  useSkillTool(options?: ConversationToolOptions): ConversationTool | undefined;
+  /** A conversation with a main agent that may use every usable skill. */
+  chat(options?: ChatOptions): Promise<Chat>;
   /** What `run` would do, without asking a model or running anything. */
   plan(request: RunRequest): Promise<PlannedRun>;
 }
@@ -56,6 +70,7 @@ export interface RunningInputs {
 export function createRunning(inputs: RunningInputs): Running {
   const host = createHost(inputs);
   const stage = () => import("../run/invoke-skill.ts");
+  const trustOf = (name: string): Trust | undefined => inputs.current().catalog.get(name)?.trust.level;
   const start = (request: RunRequest): RunHandle => {
     const runId = createRunId();
     return startHandle(runId, request.signal, async ({ signal, onEvent }) => {
@@ -70,7 +85,7 @@ export function createRunning(inputs: RunningInputs): Running {
   return {
     async prepare(request) {
       const { prepareRequest } = await stage();
-      return prepareRequest(request, host);
+      return prepareRequest(request, host, { isDry: true });
     },
     async activate(request) {
       const { invokeSkill } = await stage();
@@ -82,6 +97,11 @@ export function createRunning(inputs: RunningInputs): Running {
     },
     run: (request) => start(request).result,
     start,
+    useSkillTool: (options = {}) => createConversationTool(host, options, trustOf),
+    async chat(chatOptions) {
+      const { createChat } = await import("../run/chat.ts");
+      return createChat(host, chatOptions);
+    },
     async plan(request) {
       const { planRun } = await stage();
       return planRun(request, host, createRunId());
@@ -107,8 +127,20 @@ export function createHost(inputs: RunningInputs): RunHost {
       if (loaded?.state !== state) loaded = { state, agents: readAgents(state, options.agents ?? []) };
       return loaded.agents;
     },
+    userSkills: () => current().catalog.list().filter(isForUsers),
+    commands: () => readCommands(current()),
     prepare: (invocation, prepareOptions) => prepare(invocation, prepareOptions, inputs),
   };
+}
+
+function isForUsers({ status, manifest }: Skill): boolean {
+  return status === "enabled" && manifest.userInvocable;
+}
+
+async function readCommands({ roots, embedding, grants, config }: MetierState): Promise<LoadedCommands> {
+  const { loadCommands } = await import("../agents/load-commands.ts");
+  const { trustedPaths } = config.config.skills;
+  return loadCommands({ roots, embedding, folderGrants: grants.folders, trustedPaths });
 }
 
 async function readAgents(state: MetierState, given: readonly GivenAgent[]): Promise<LoadedAgents> {
@@ -120,11 +152,11 @@ async function readAgents(state: MetierState, given: readonly GivenAgent[]): Pro
 
 async function prepare(
   invocation: Parameters<RunHost["prepare"]>[0],
-  { tools, asked, conversation, env, signal }: PrepareOptions,
+  { tools, asked, conversation, env, signal, isDry }: PrepareOptions,
   { current, reload, given, profile, environment, places, cwd }: RunningInputs,
 ): Promise<PrepareOutcome> {
   const { prepareInvocation } = await import("../invoke/prepare.ts");
-  const { createSecretMachine, findCommandPlace } = await import("../run/prepare-parts.ts");
+  const { createSecretMachine, DRY_MACHINE, findCommandPlace } = await import("../run/prepare-parts.ts");
   return prepareInvocation(invocation, {
     current,
     reload,
@@ -133,9 +165,11 @@ async function prepare(
     environment,
     tools,
     maxDepth: current().config.config.runs.maxDepth,
-    machine: createSecretMachine(environment),
-    commandPlace: (skill) =>
-      findCommandPlace({ skill, places, cwd, environment, loaded: current().config, signal }),
+    machine: isDry ? DRY_MACHINE : createSecretMachine(environment),
+    ...(!isDry && {
+      commandPlace: (skill: Skill) =>
+        findCommandPlace({ skill, places, cwd, environment, loaded: current().config, signal }),
+    }),
     ...(asked && { asked }),
     ...(conversation && { conversation }),
     ...(env && { env }),

@@ -2,13 +2,14 @@
  * The bubblewrap backend: each command gets namespaces, mounts and limits of its own and ends with all its children, also
  * when Metier itself is killed. The environment reaches bubblewrap through a pipe, since command lines are public.
  */
-import { availableParallelism, constants } from "node:os";
+import { constants } from "node:os";
 import { buildProfile, sandboxIdentity } from "./bubblewrap-profile.ts";
 import { refreshWorld } from "./build-world.ts";
 import { checkCommand, refuse } from "./check-command.ts";
 import { holdPlaces } from "./placeholders.ts";
+import { withRlimits } from "./rlimits.ts";
 import { runProcess } from "./run-process.ts";
-import type { CommandOutcome, Sandbox, SandboxCommand, SandboxLimits } from "./sandbox.ts";
+import type { CommandOutcome, Sandbox, SandboxCommand } from "./sandbox.ts";
 import { buildSeccompFilter } from "./seccomp-filter.ts";
 import type { World } from "./world.ts";
 
@@ -33,7 +34,7 @@ export function createBubblewrap({ bwrap, prlimit, programs = {} }: BubblewrapPa
     const parts = { command, world, identity, programs: brought, ...(seccomp && { seccomp }) };
     const { args, handed } = buildProfile(parts, ARGS_DESCRIPTOR + 1);
     const inner = [bwrap, "--args", String(ARGS_DESCRIPTOR), "--", ...command.argv];
-    const [program = bwrap, ...rest] = prlimit ? [prlimit, ...rlimits(command.limits), ...inner] : inner;
+    const [program = bwrap, ...rest] = withRlimits(prlimit, command.limits, inner);
     const { stdin, signal, onOutput, limits } = command;
     const outcome = await runProcess({
       program,
@@ -63,23 +64,12 @@ export function createBubblewrap({ bwrap, prlimit, programs = {} }: BubblewrapPa
         return refuse(`Protected paths cannot be held: ${(error as Error).message}`);
       }
       try {
-        return await runIn({ ...world, masked: [...world.masked, ...held.paths] }, command);
+        return await runIn({ ...world, masked: [...world.masked, ...held.folders] }, command);
       } finally {
         held.release();
       }
     },
   };
-}
-
-/** The processor time is a backstop for when Metier itself is stopped and cannot end the command. */
-function rlimits({ timeoutMs, maxMemoryBytes, maxFileBytes }: SandboxLimits): readonly string[] {
-  return [
-    "--core=0",
-    `--cpu=${Math.ceil(timeoutMs / 1000) * availableParallelism() + 1}`,
-    ...(maxMemoryBytes === undefined ? [] : [`--data=${maxMemoryBytes}`]),
-    ...(maxFileBytes === undefined ? [] : [`--fsize=${maxFileBytes}`]),
-    "--",
-  ];
 }
 
 /** Bubblewrap's own faults, and signals, as it passes them on. */

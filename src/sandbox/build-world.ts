@@ -11,7 +11,7 @@ import type { Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 import { findPrivatePlaces, type PrivatePlaces, whyPrivate } from "./private-places.ts";
 import { findLink, protectedPathsIn } from "./protected-paths.ts";
-import { MAX_SCANNED, scanFolder } from "./scan-folder.ts";
+import { MAX_FOUND, MAX_SCANNED, scanFolder } from "./scan-folder.ts";
 import type { World } from "./world.ts";
 import { accessTo } from "./world-access.ts";
 
@@ -22,6 +22,8 @@ export interface WorldRequest {
   /** Must exist. */
   readonly workDir: string;
   readonly skillDir?: string;
+  /** Folders of other skills whose instructions are being followed; read-only. */
+  readonly otherSkills?: readonly string[];
   /** The user's `--write`: the working directory may be changed. */
   readonly write: boolean;
   readonly places: Places;
@@ -65,7 +67,11 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
     return !reason;
   });
 
-  const roots = [...new Set([...shown, ...(skillDir === undefined ? [] : [skillDir])])];
+  const skills = [
+    ...(skillDir === undefined ? [] : [skillDir]),
+    ...(request.otherSkills ?? []).map(realPathOr),
+  ];
+  const roots = [...new Set([...shown, ...skills])];
   const world: World = {
     cwd: shown.includes(cwd) ? cwd : workDir,
     workDir,
@@ -162,7 +168,7 @@ function scanLimit(path: string): Diagnostic {
   return {
     code: "sandbox.scan-limit",
     severity: "warning",
-    message: `\`${path}\` has more than ${MAX_SCANNED} entries: \`.env\` files beyond them are visible to commands.`,
+    message: `\`${path}\` has more than ${MAX_SCANNED} entries or ${MAX_FOUND} hidden ones: commands see \`.env\` files beyond them.`,
     path,
     hint: "Start the run in a smaller folder.",
   };

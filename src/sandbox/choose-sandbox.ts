@@ -45,7 +45,7 @@ interface Probed {
 export async function chooseSandbox(request: SandboxRequest): Promise<SandboxChoice> {
   const { backend, trust = "untrusted", environment = process.env } = request;
   const { probe, sandbox } =
-    backend === "none" ? offerUnsandboxed(trust) : await probeBackend(backend, environment);
+    backend === "none" ? offerUnsandboxed(trust, environment) : await probeBackend(backend, environment);
   if (!sandbox) return { probes: [probe], diagnostics: [unavailable(probe)] };
   return { sandbox, probes: [probe], diagnostics: backend === "none" ? [UNSANDBOXED] : [] };
 }
@@ -113,10 +113,12 @@ const PROBE_WORLD: World = {
   protectedPaths: [],
 };
 
-function offerUnsandboxed(trust: Trust): Probed {
+function offerUnsandboxed(trust: Trust, environment: Environment): Probed {
   if (trustAllows(trust, "run-scripts-unsandboxed")) {
     const reason = "the config asks for no sandbox.";
-    return { sandbox: createUnsandboxed(), probe: { backend: "none", available: true, reason } };
+    const prlimit = createCommandFinder(environment)("prlimit");
+    const sandbox = createUnsandboxed(prlimit === undefined ? {} : { prlimit });
+    return { sandbox, probe: { backend: "none", available: true, reason } };
   }
   const reason = 'an untrusted skill never runs unsandboxed, whatever `sandbox.backend = "none"` says.';
   return { probe: { backend: "none", available: false, reason } };

@@ -29,6 +29,7 @@ export interface SandboxCommand {
 
 export interface CommandOutcome {
   readonly ended: "exited" | "signalled" | "timeout" | "cancelled" | "limit" | "refused";
+  /** Of a command that ended by a signal, 128 and the signal's number, as shells have it. */
   readonly exitCode?: number;
   readonly signal?: string;
   readonly stdout: string;

@@ -18,7 +18,7 @@ export interface FolderScan {
 
 export const MAX_SCANNED = 20_000;
 /** Each becomes a mount. */
-const MAX_FOUND = 1_000;
+export const MAX_FOUND = 1_000;
 /** Too large, and not written by the folder's owner. */
 const SKIPPED = new Set([".git", "node_modules"]);
 

@@ -9,13 +9,14 @@ import { createCommandFinder } from "../host/find-command.ts";
 import { checkCommand, refuse } from "./check-command.ts";
 import { minimalEnvironment } from "./minimal-environment.ts";
 import { findByEnvironment } from "./process-tree.ts";
+import { withRlimits } from "./rlimits.ts";
 import { runProcess } from "./run-process.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Processes that left the tree are found by it. */
 const MARK = "METIER_COMMAND_ID";
 
-export function createUnsandboxed(): Sandbox {
+export function createUnsandboxed({ prlimit }: { readonly prlimit?: string } = {}): Sandbox {
   const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":");
   return {
     backend: "none",
@@ -25,14 +26,15 @@ export function createUnsandboxed(): Sandbox {
       const { argv, world, stdin, signal, onOutput, limits } = command;
       const id = randomUUID();
       const env = { ...minimalEnvironment(world, { path, temporary: tmpdir() }), ...command.env, [MARK]: id };
-      const [name = "", ...args] = argv;
+      const [name = "", ...words] = argv;
       const program = name.includes("/") ? name : createCommandFinder(env)(name);
       if (program === undefined) {
         const stderr = `${name}: No such file or directory\n`;
         return { ended: "exited", exitCode: 127, stdout: "", stderr, droppedBytes: 0, durationMs: 0 };
       }
+      const [started = program, ...args] = withRlimits(prlimit, limits, [program, ...words]);
       return runProcess({
-        program,
+        program: started,
         args,
         env,
         cwd: command.cwd ?? world.cwd,

@@ -98,6 +98,7 @@ function open(world: World, path: string, kind: "file" | "folder"): OpenOutcome 
   const located = locate(world, path);
   if (!located.ok) return located;
   const { location } = located;
+  if (!isVisible(world, location)) return missing(path);
   const isAllowed = (real: string): boolean => isVisible(world, real);
   const opened = openAllowed({ location, path, kind, isAllowed, refuse: missing });
   // How a link to the outside fails must not tell what is there.

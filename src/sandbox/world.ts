@@ -1,6 +1,7 @@
 /**
  * What one run sees of the machine: the same for its commands (bubblewrap makes it so) and for the file tools (the path
- * gate holds them to it). All paths are absolute and real.
+ * gate holds them to it). All paths are absolute and real. Where entries lie in each other, the innermost decides
+ * (`world-access.ts`).
  */
 export interface World {
   /** Where tools start: the working directory of a trusted run, the work folder of an untrusted one. */
@@ -12,7 +13,7 @@ export interface World {
   /** Folders and files that can be read, each with everything below it. Includes what is writable. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
-  /** Seen as empty, whatever the lists above say: secrets, Metier's own folders, loaded config files, `.env*`. */
+  /** Seen as empty: secrets, Metier's own folders, loaded config files, `.env*`. Beats the lists above for one path. */
   readonly masked: readonly string[];
   /** Inside a writable folder, but read-only: `.git/hooks`, `.metier`, … */
   readonly protectedPaths: readonly string[];

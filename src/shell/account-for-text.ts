@@ -9,20 +9,35 @@ export interface Span {
   readonly isPlain: boolean;
 }
 
+/** How many subshells, groups and negations were found: each has its signs in the text, and no sign stands for nothing. */
+export interface Signs {
+  subshells: number;
+  groups: number;
+  negations: number;
+}
+
 const COMMENT = /(?<=^|[\s;&|()])#[^\n]*/g;
 const BETWEEN = /^(?:[\s;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done)\b)*$/;
 
 /** Why the text is not covered; `undefined` when it is. */
-export function accountForText(text: string, spans: readonly Span[]): string | undefined {
+export function accountForText(text: string, spans: readonly Span[], signs: Signs): string | undefined {
   const ordered = spans.toSorted((a, b) => a.start - b.start);
   let end = 0;
+  let between = "";
   for (const span of [...ordered, { start: text.length, end: text.length }]) {
     const gap = text.slice(end, span.start);
-    const isComment = gap.startsWith("#") && end > 0;
-    if (span.start < end || isComment || !BETWEEN.test(gap.replace(COMMENT, ""))) {
-      return "a part of it is not understood";
-    }
+    const isGlued = gap.startsWith("#") && end > 0;
+    const left = gap.replace(COMMENT, "");
+    if (span.start < end || isGlued || !BETWEEN.test(left)) return "a part of it is not understood";
+    between += left;
     end = span.end;
   }
-  return undefined;
+  const count = (sign: string): number => between.split(sign).length - 1;
+  const isComplete =
+    count("(") === signs.subshells &&
+    count(")") === signs.subshells &&
+    count("{") === signs.groups &&
+    count("}") === signs.groups &&
+    count("!") === signs.negations;
+  return isComplete ? undefined : "its brackets are not understood";
 }

@@ -1,36 +1,14 @@
 /**
- * Whether scopes cover a parsed command. An allowing rule must be proven for every simple command of the text; a
- * denying one holds unless it is proven that it does not match.
+ * Whether a scope covers a simple command. An allowing rule must be proven, a denying one holds unless it is proven that
+ * it does not match. Every simple command of a text is held against the rules; `tool-policy.ts` does so.
  */
 import { checkProgram, programName } from "./check-program.ts";
 import type { CommandScope } from "./command-scope.ts";
-import type { CommandWords, ParsedCommand } from "./parsed-command.ts";
+import type { CommandWords } from "./parsed-command.ts";
 
-export interface CommandMatch {
-  readonly allowed: boolean;
-  /** Why it is not. */
-  readonly reason?: string;
-  /** To be executed without a shell. */
-  readonly argv?: CommandWords;
-  /** Files that redirections write: these need `write_file` besides. */
-  readonly writes: readonly string[];
-  /** Files that redirections read. */
-  readonly reads: readonly string[];
-}
-
-export function matchCommand(parsed: ParsedCommand, scopes: readonly CommandScope[]): CommandMatch {
-  if (!parsed.provable) return { allowed: false, reason: parsed.reason, writes: [], reads: [] };
-  const { writes, reads, argv } = parsed;
-  for (const words of parsed.commands) {
-    const reason = whyNotCovered(words, scopes);
-    if (reason !== undefined) return { allowed: false, reason, writes, reads };
-  }
-  return { allowed: true, ...(argv === undefined ? {} : { argv }), writes, reads };
-}
-
-/** `undefined` when one of the scopes covers the command. */
-export function whyNotCovered(words: CommandWords, scopes: readonly CommandScope[]): string | undefined {
-  if (!scopes.some((scope) => hasWordsOf(words, scope))) return `\`${words.join(" ")}\` matches no pattern`;
+/** `undefined` when the scope covers the command. */
+export function whyNotCovered(words: CommandWords, scope: CommandScope): string | undefined {
+  if (!hasWordsOf(words, scope)) return `\`${words.join(" ")}\` matches no pattern`;
   return checkProgram(words);
 }
 

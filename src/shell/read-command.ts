@@ -4,7 +4,7 @@
  * second time (`literal-word.ts`) and every character of the text must be accounted for (`account-for-text.ts`).
  */
 import type { AndOr, Command, CompoundList, Elif, PipelineNode, Redirection, Word } from "unbash";
-import { accountForText, type Span } from "./account-for-text.ts";
+import { accountForText, type Signs, type Span } from "./account-for-text.ts";
 import { checkCommandText } from "./command-text.ts";
 import { readLiteralWord } from "./literal-word.ts";
 import { type CommandWords, type ParsedCommand, unprovable } from "./parsed-command.ts";
@@ -13,7 +13,7 @@ import { checkRedirection, type RedirectedFiles } from "./redirections.ts";
 /** A cause why nothing is proven; `undefined` while all is well. */
 type Doubt = string | undefined;
 
-interface Reading extends RedirectedFiles {
+interface Reading extends RedirectedFiles, Signs {
   readonly text: string;
   readonly commands: CommandWords[];
   readonly spans: Span[];
@@ -40,8 +40,12 @@ export async function readCommand(text: string): Promise<ParsedCommand> {
   const script = parse(text);
   const error = script.errors?.[0];
   if (error !== undefined) return unprovable(`it cannot be parsed: ${error.message}`);
-  const reading: Reading = { text, commands: [], spans: [], writes: [], reads: [], heredocs: 0 };
-  const doubt = readList(script.commands, reading) ?? accountForText(text, reading.spans);
+  const reading: Reading = {
+    text,
+    ...{ commands: [], spans: [], writes: [], reads: [] },
+    ...{ heredocs: 0, subshells: 0, groups: 0, negations: 0 },
+  };
+  const doubt = readList(script.commands, reading) ?? accountForText(text, reading.spans, reading);
   if (doubt !== undefined) return unprovable(doubt);
   const [first] = reading.commands;
   if (first === undefined) return unprovable("there is no command in it");
@@ -77,6 +81,8 @@ function readNode(node: PipelineNode | AndOr, reading: Reading): Doubt {
       return readSimple(node, reading);
     case "Pipeline":
       if (node.prefixes.some((prefix) => prefix.type === "Time")) return "`time` starts other programs";
+      if (node.commands.length === 0) return "a `!` stands for itself";
+      reading.negations += node.prefixes.length;
       return firstDoubt(node.commands, (command) => readNode(command, reading));
     case "AndOr":
       return firstDoubt(node.commands, (command) => readNode(command, reading));
@@ -84,6 +90,8 @@ function readNode(node: PipelineNode | AndOr, reading: Reading): Doubt {
       return readNode(node.command, reading) ?? readRedirections(node.redirects, reading);
     case "Subshell":
     case "BraceGroup":
+      if (node.type === "Subshell") reading.subshells++;
+      else reading.groups++;
       return readList(node.body.commands, reading);
     case "If":
       return (

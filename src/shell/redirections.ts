@@ -28,7 +28,9 @@ export function checkRedirection(redirection: Redirection, found: RedirectedFile
   const isAgreed =
     reading.value === target.value &&
     begin.trimEnd() === `${redirection.descriptor?.value ?? ""}${operator}` &&
-    target.end === redirection.end;
+    target.end === redirection.end &&
+    // Digits right before `<` or `>` are the descriptor of the next redirection.
+    !(/^[0-9]+$/.test(target.text) && /^[<>]/.test(found.text.slice(target.end)));
   if (!isAgreed) return "a redirection can be read in two ways";
   return redirection.type === "HereString" ? undefined : noteFile(redirection, reading.value, found);
 }

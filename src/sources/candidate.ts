@@ -12,8 +12,12 @@ export function formOfFile(file: string): SkillForm | undefined {
   return ending === ".yaml" || ending === ".yml" ? "yaml" : undefined;
 }
 
-export function candidateForFile(file: string, form: SkillForm): SkillCandidate {
-  const directory = dirname(file);
+/** `directory` is the folder the file stands in, for callers that know it. */
+export function candidateForFile(
+  file: string,
+  form: SkillForm,
+  directory: string = dirname(file),
+): SkillCandidate {
   // Paths are clean here; cutting them is quicker than taking them apart, and there are thousands.
   const defaultName =
     form === "directory" ? directory.slice(directory.lastIndexOf(sep) + 1) : basename(file, extname(file));

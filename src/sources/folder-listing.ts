@@ -28,14 +28,20 @@ export function isSkillFileName(name: string): boolean {
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What most skill folders are: `SKILL.md` and nothing a search cares about. */
-export const PLAIN_LISTING: Omit<FolderListing, "entries"> = Object.freeze({
+/** A folder with nothing that a search cares about. */
+export const EMPTY_LISTING: Omit<FolderListing, "entries"> = Object.freeze({
   folders: NONE,
-  skillFiles: Object.freeze(["SKILL.md"]),
+  skillFiles: NONE,
   flatFiles: NONE,
   links: NONE,
   specialFiles: NONE,
   hasGitignore: false,
+});
+
+/** What most skill folders are: `SKILL.md` and nothing else of the kind. */
+export const PLAIN_LISTING: Omit<FolderListing, "entries"> = Object.freeze({
+  ...EMPTY_LISTING,
+  skillFiles: Object.freeze(["SKILL.md"]),
 });
 
 const LONE_SKILL_FILE: FolderListing = Object.freeze({ ...PLAIN_LISTING, entries: 1 });

@@ -41,7 +41,7 @@ export function searchFolder(scan: Scan, folder: Folder): ScanOutcome {
 
   const skillFile = takeSkillFile(scan, here, listing);
   if (here.depth === 0 && skillFile === undefined) {
-    for (const name of listing.flatFiles) takeFile(scan, here, name, below(here.real, name));
+    for (const name of listing.flatFiles) takeFile(scan, here, name);
   }
   const inside =
     here.inside ??
@@ -67,11 +67,7 @@ function takeSkillFile(scan: Scan, folder: Folder, listing: FolderListing): stri
   for (const name of names) {
     const file = below(folder.path, name);
     if (taken !== undefined) say.reportSecondFile(scan, file, taken);
-    else if (
-      listing.links.includes(name)
-        ? followLink(scan, folder, name)
-        : takeFile(scan, folder, name, below(folder.real, name))
-    )
+    else if (listing.links.includes(name) ? followLink(scan, folder, name) : takeFile(scan, folder, name))
       taken = file;
   }
   return taken;
@@ -87,7 +83,7 @@ function enterFolder(scan: Scan, parent: Folder, name: string, inside: Enclosing
   }
   searchFolder(scan, {
     path,
-    real: below(parent.real, name),
+    real: realBelow(parent, name, path),
     depth: parent.depth + 1,
     rules: parent.rules,
     inside,
@@ -129,8 +125,11 @@ function enterLinkedFolder(scan: Scan, parent: Folder, path: string, real: strin
   searchFolder(scan, { path, real, depth: parent.depth + 1, rules: parent.rules, ignored });
 }
 
-/** Whether the file is the folder's skill: found, or part of an enclosing skill; not one that is hidden. */
-function takeFile(scan: Scan, folder: Folder, name: string, realFile: string): boolean {
+/**
+ * Whether the file is the folder's skill: found, or part of an enclosing skill; not one that is hidden.
+ * `target` is where it leads, if it is a link.
+ */
+function takeFile(scan: Scan, folder: Folder, name: string, target?: string): boolean {
   const file = below(folder.path, name);
   const form = formOfFile(name);
   if (form === undefined) return false;
@@ -140,7 +139,10 @@ function takeFile(scan: Scan, folder: Folder, name: string, realFile: string): b
   }
   if (form !== "directory" && !spendPlace(scan, folder.inside)) return false;
   if (folder.inside) say.reportNested(scan, file, folder.inside.skillFile);
-  else scan.found.push({ candidate: candidateForFile(file, form), realFile });
+  else {
+    const realFile = target ?? realBelow(folder, name, file);
+    scan.found.push({ candidate: candidateForFile(file, form, folder.path), realFile });
+  }
   return true;
 }
 
@@ -181,6 +183,11 @@ function statOrUndefined(path: string): Stats | undefined {
   } catch {
     return undefined; // Dangling or unreachable: the caller reports it.
   }
+}
+
+/** The real path of an entry that is no link: `path` itself, the same string, unless a link led to the folder. */
+function realBelow(folder: Folder, name: string, path: string): string {
+  return folder.real === folder.path ? path : below(folder.real, name);
 }
 
 /** Both parts are clean already; `join` would take them apart again, for every entry of the search. */

@@ -60,7 +60,7 @@ function readShellScope(text: string, { use }: ScopeContext): CallScopeReading {
     ok: true,
     scope: {
       weight: 2 * scope.words.length + (scope.isOpen ? 0 : 1),
-      whyNot: (part) => (part.kind === "command" ? whyNotCovered(part.words, [scope]) : reasonOf(part)),
+      whyNot: (part) => (part.kind === "command" ? whyNotCovered(part.words, scope) : reasonOf(part)),
       mayMatch: (part) => part.kind !== "command" || mayMatchCommand(part.words, scope),
     },
   };

@@ -72,11 +72,6 @@ export function readToolName(written: string, hostTools: readonly string[] = [])
   return { name: written, known: "unknown", near: nearestNames(written, [...TOOL_NAMES, ...hostTools]) };
 }
 
-/** `Bash` → `bash`, `WebFetch` → `web_fetch`; what is not known stays as it is. */
-export function ourToolName(written: string): string {
-  return readToolName(written).name;
-}
-
 function plainName(written: string): string {
   return written.toLowerCase().replace(/[-_]/g, "");
 }

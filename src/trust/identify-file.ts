@@ -49,7 +49,8 @@ export function identifyFile(entry: ContentFile, maxBytes: number): FileOutcome 
 }
 
 export function stampOf(stats: BigIntStats): string {
-  return [stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(":");
+  const { dev, ino, mode, size, mtimeNs, ctimeNs } = stats;
+  return `${dev}:${ino}:${mode}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
 export function digestBytes(content: string | Uint8Array): string {

@@ -2,7 +2,8 @@
 import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { commandConformance, isolationConformance } from "../support/sandbox-conformance.ts";
+import { commandConformance } from "../support/sandbox-conformance.ts";
+import { isolationConformance } from "../support/sandbox-isolation.ts";
 
 async function open(): Promise<Sandbox> {
   const { sandbox } = await chooseSandbox({ backend: "bubblewrap" });

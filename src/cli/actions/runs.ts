@@ -50,7 +50,7 @@ function list(context: CliContext, flags: Flags, places: Places, words: readonly
   else {
     out(context, runsText(shown, styleFor(context.io.color)));
     if (shown.length < all.length)
-      err(context, `${all.length - shown.length} older ones: \`--number\` shows more.`);
+      err(context, `${count(all.length - shown.length, "older run")}: \`--number\` shows more.`);
   }
 }
 

@@ -23,21 +23,21 @@ export function listText(skills: readonly Skill[], style: Style): string {
     .map((scope) => ({ scope, members: skills.filter((skill) => skill.scope === scope) }))
     .filter(({ members }) => members.length > 0);
   return groups
-    .map(({ scope, members }) =>
-      [style.bold(`[${TITLES[scope]}]`), ...members.map((skill) => skillLines(skill, style))].join("\n"),
-    )
+    .map(({ scope, members }) => {
+      const lines = [style.bold(`[${TITLES[scope]}]`)];
+      for (const skill of members) addLines(lines, skill, style);
+      return lines.join("\n");
+    })
     .join("\n\n");
 }
 
-function skillLines(skill: Skill, style: Style): string {
-  const { name, description, status, reason, trust } = skill;
-  const notes = [status, ...(trust.level === "untrusted" ? ["untrusted"] : [])].join(", ");
-  const lines = [
+function addLines(lines: string[], { name, description, status, reason, trust }: Skill, style: Style): void {
+  const notes = trust.level === "untrusted" ? `(${status}, untrusted)` : `(${status})`;
+  lines.push(
     `  ${statusSymbol(status, style)} ${style.bold(name)}`,
-    `      ${cutText(description, DESCRIPTION_WIDTH)} ${style.dim(`(${notes})`)}`,
-  ];
+    `      ${cutText(description, DESCRIPTION_WIDTH)} ${style.dim(notes)}`,
+  );
   if (reason !== undefined) lines.push(`      ${style.yellow(cutText(reason, 200))}`);
-  return lines.join("\n");
 }
 
 export function statusSymbol(status: SkillStatus, style: Style): string {

@@ -1,20 +1,30 @@
 /** May it be used in this chat? Where a skill is restricted, a chat nobody can tell is denied. */
+import type { Config } from "../../config/config.ts";
 import { skillSettings } from "../../config/skill-settings.ts";
 import type { SkillManifest } from "../../skill/manifest.ts";
+import type { Skill } from "../../skill/skill.ts";
 import { showNames, showValue } from "../../validate/report.ts";
-import type { RefusalCause } from "../invocation.ts";
+import type { Caller, RefusalCause } from "../invocation.ts";
 import type { Check } from "./check.ts";
 
-export const checkAccess: Check = ({ skill, invocation: { caller }, loaded }) => {
+export const checkAccess: Check = ({ skill, invocation: { caller }, loaded }) =>
+  decideAccess(skill, caller, loaded.config);
+
+/** Also for those who only list skills: nothing that is refused here needs to be shown. */
+export function decideAccess(
+  skill: Pick<Skill, "name" | "manifest">,
+  caller: Caller,
+  config: Config,
+): RefusalCause | undefined {
   const types = allowedChatTypes(skill.manifest);
   const type = caller.chatType?.trim().toLowerCase() ?? "";
   if (types !== undefined && !types.includes(type)) return refuseType(skill.name, types, type);
-  const ids = skillSettings(loaded.config, skill.name).allowChatIds;
+  const ids = skillSettings(config, skill.name).allowChatIds;
   // A program may pass a number for what config writes as text.
   const id = caller.chatId === undefined ? undefined : String(caller.chatId);
   if (ids.length > 0 && (id === undefined || !ids.includes(id))) return refuseId(skill.name, id);
   return undefined;
-};
+}
 
 /** `undefined`: every chat. */
 function allowedChatTypes({ chatTypes, sensitive }: SkillManifest): readonly string[] | undefined {

@@ -99,6 +99,22 @@ describe("the index", () => {
     expect(names).not.toContain("s3");
   });
 
+  test("with a skill added, one changed and one removed it is whole again after one listing", async () => {
+    const { home, root, file } = tree();
+    await list(home);
+    pretendLater(home);
+    rmSync(join(root, "s3"), { recursive: true });
+    writeFileSync(file("s20"), skill("s20", "license: MIT"));
+    mkdirSync(join(root, "added"));
+    writeFileSync(join(root, "added/SKILL.md"), skill("added"));
+    const changed = await list(home);
+    pretendLater(home);
+    const before = indexFiles(home).map((path) => readFileSync(path, "utf8"));
+    expect((await list(home)).all).toEqual(changed.all);
+    expect(indexFiles(home).map((path) => readFileSync(path, "utf8"))).toEqual(before);
+    expect(before.join().match(/\/SKILL\.md$/gm)).toHaveLength(MANY);
+  });
+
   test("entries changed within two seconds of its writing are read again", async () => {
     const { home, file } = tree();
     writeFileSync(file("s1"), skill("s1"));

@@ -272,6 +272,18 @@ describe("a skill's table", () => {
     expect(onlyDiagnostic(await createWorld({ user }).load()).message.length).toBeLessThan(200);
   });
 
+  test("shows where a variable is fetched, which is no secret", async () => {
+    const user =
+      '[skills.mail]\nTOKEN = { command = ["pass", "show", "mail"] }\nKEY = { keychain = "mail/me" }\n';
+    const { origins, config } = await createWorld({ user }).load();
+    expect(origins.get("skills.mail.TOKEN")?.value).toEqual({ command: ["pass", "show", "mail"] });
+    expect(origins.get("skills.mail.KEY")?.value).toEqual({ keychain: { service: "mail", account: "me" } });
+    expect(config.skills.settings.mail?.env.TOKEN).toEqual({
+      command: ["pass", "show", "mail"],
+      secret: true,
+    });
+  });
+
   test("keeps secrets out of origins and messages", async () => {
     const user =
       '[skills.mail]\nTOKEN = "s3cret"\nOTHER = ["s3cret"]\n[models.default]\napi-key = "s3cret"\nbase-url = "https://me:s3cret@host/"\n';
@@ -285,7 +297,7 @@ describe("a skill's table", () => {
     });
     expect(origins.get("models.default.base-url")?.value).toBe("https://••••@host/");
     expect(diagnostics[0]?.message).toContain("is ••••; allowed is");
-    expect(config.skills.settings.mail?.env.TOKEN?.value).toBe("t0ken");
+    expect(config.skills.settings.mail?.env.TOKEN).toEqual({ value: "t0ken", secret: true });
     expect(config.models.default?.apiKey).toBe("s3cret");
   });
 });

@@ -97,14 +97,14 @@ describe("reading a log", () => {
   test("counts what a newer version wrote and what is no event", () => {
     const [started] = stamped([STARTED]);
     const { events, unknown, broken } = parseEventLines(
-      lines([
+      `${lines([
         started,
         { ...started, v: 2 },
         { ...started, type: "dream" },
         { ...started, tools: "bash" },
         7,
         null,
-      ]) + "{}\nnot json\n\n",
+      ])}{}\nnot json\n\n`,
     );
     expect([events, unknown, broken]).toEqual([[started], 2, 5]);
   });

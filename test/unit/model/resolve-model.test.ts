@@ -53,6 +53,22 @@ describe("which model wins", () => {
     },
   );
 
+  test("an alias of the program may stand for another name, and never for itself", async () => {
+    const model = createScriptedModel([], "given");
+    const id = async (given: Readonly<Record<string, string | typeof model>>, asked?: string) =>
+      (await resolved({ given, ...(asked !== undefined && { asked }) })).id;
+    expect(await id({ default: "fast" })).toBe("openai/gpt-fast");
+    expect(await id({ default: "openai/gpt-9" })).toBe("openai/gpt-9");
+    expect(await id({ default: "mine", mine: model })).toBe("scripted/given");
+    expect(await id({ quick: "fast" }, "quick")).toBe("openai/gpt-fast");
+    expect(await id({ default: "default" })).toBe("anthropic/claude-default");
+    expect(await id({ a: "b", b: "a" }, "a")).toBe("anthropic/claude-default");
+    const { diagnostics } = await resolved({ given: { default: "fasst" } });
+    expect(diagnostics).toMatchObject([{ code: "model.unknown" }]);
+    const wish = { given: { default: "fast" }, skill: { name: "x", model: "unheard-of" } };
+    expect((await resolved(wish)).id).toBe("openai/gpt-fast");
+  });
+
   verifies(
     [22, 23, 159, "case 75"],
     "a name is an alias, a provider with a model, or a model of a known family",

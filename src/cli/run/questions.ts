@@ -1,0 +1,53 @@
+/** Questions of a run to the person at the terminal: may this tool be called, and what the model wants to know. */
+import type { ApprovalAnswer, AskApproval } from "../../run/approvals.ts";
+import type { RunRequest } from "../../run/run-request.ts";
+import type { AskUser } from "../../tools/ask-user.ts";
+import type { CliContext } from "../context.ts";
+import { cutText, safeText } from "../output/style.ts";
+
+interface QuestionFlags {
+  readonly approve: boolean;
+  readonly json: boolean;
+  readonly events?: boolean;
+}
+
+/** `--approve` says yes to tools; without it, and without a terminal, nobody can be asked. */
+export function questionsFor(
+  { io }: CliContext,
+  { approve, json, events = false }: QuestionFlags,
+): Pick<RunRequest, "approve" | "askUser"> {
+  const canAsk = io.interactive && !json && !events;
+  if (!canAsk) return approve ? { approve: "all" } : {};
+  return { approve: approve ? "all" : askApproval(io), askUser: askUser(io) };
+}
+
+const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
+  y: "yes",
+  yes: "yes",
+  a: "always",
+  always: "always",
+};
+const WIDTH = 400;
+
+function askApproval(io: CliContext["io"]): AskApproval {
+  return async ({ skill, tool, input, rule }) => {
+    const what = typeof input.command === "string" ? input.command : JSON.stringify(input);
+    io.stderr.write(
+      `\n${safeText(skill)} wants to call ${tool} (${safeText(rule)}):\n  ${cutText(what, WIDTH)}\n`,
+    );
+    const answer = (await io.ask("Allow it? [y]es, [a]lways for this same call, [N]o: "))
+      .trim()
+      .toLowerCase();
+    return ANSWERS[answer] ?? "no";
+  };
+}
+
+function askUser(io: CliContext["io"]): AskUser {
+  return async ({ question, options }) => {
+    const choices = options.map((option, index) => `  ${index + 1}. ${safeText(option)}\n`).join("");
+    io.stderr.write(`\n${safeText(question)}\n${choices}`);
+    const answer = (await io.ask("> ")).trim();
+    const chosen = /^\d+$/.test(answer) ? options[Number(answer) - 1] : undefined;
+    return chosen ?? (answer === "" ? undefined : answer);
+  };
+}

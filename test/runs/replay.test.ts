@@ -1,0 +1,112 @@
+/** A recorded run, run again without its model: tools work for real, and a real difference is shown. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { RunResult } from "../../src/run/run-result.ts";
+import { describeSandbox } from "../support/sandbox.ts";
+import { bash, calls, createRunWorld, openRuns, says, useSkill } from "../support/scripted-runs.ts";
+import type { World } from "../support/world.ts";
+
+/** Records one run and gives the way to run it again, in a home where no model is configured. */
+async function recordRun(
+  world: World,
+  script: Parameters<typeof openRuns>[1],
+): Promise<{ readonly recorded: RunResult; readonly file: string; replay(): Promise<RunResult> }> {
+  const file = join(world.root, "run.jsonl");
+  const request = { skill: "count", message: "Count the lines.", approve: "all" } as const;
+  const { run } = await openRuns(world, script);
+  const { result: recorded } = await run({ ...request, record: file });
+  const replay = async (): Promise<RunResult> => {
+    const metier = await world.metier();
+    return metier.run({ ...request, model: `replay:${file}` });
+  };
+  return { recorded, file, replay };
+}
+
+function comparable({ status, text, iterations, usage, files, denied }: RunResult): object {
+  return { status, text, iterations, usage, files, denied };
+}
+
+function countingWorld(): World {
+  const world = createRunWorld({ count: ["", "Count lines."], check: ["max-iterations: 3"] });
+  world.write({ "project/data.txt": "one\ntwo\n" });
+  return world;
+}
+
+test("the same files give the same result, without the model", async () => {
+  const { recorded, replay } = await recordRun(countingWorld(), [
+    calls("read_file", { path: "data.txt" }),
+    useSkill("check", "Is that right?", { toolResult: "two" }),
+    calls("grep_search", { pattern: "one" }),
+    says("It is."),
+    says("Two lines.", { toolResult: "It is." }),
+  ]);
+  expect(recorded).toMatchObject({ status: "completed", text: "Two lines." });
+  const replayed = await replay();
+  expect(comparable(replayed)).toEqual(comparable(recorded));
+  expect(replayed.runId).not.toBe(recorded.runId);
+});
+
+test("a tool that answers otherwise fails the replay, which shows the difference", async () => {
+  const world = countingWorld();
+  const { replay } = await recordRun(world, [calls("read_file", { path: "data.txt" }), says("Two lines.")]);
+  world.write({ "project/data.txt": "one\nTWO AND A HALF\n" });
+  const result = await replay();
+  expect(result).toMatchObject({ status: "failed", error: { code: "replay.diverged" } });
+  expect(result.error?.message).toMatch(
+    /step 2, in the result of `read_file`[\s\S]*recorded: .*two[\s\S]*came: .*TWO AND A HALF/,
+  );
+});
+
+test("changed instructions, another task and a run that ends early are differences", async () => {
+  const world = countingWorld();
+  const { file, replay } = await recordRun(world, [calls("list_files", {}), says("One file.")]);
+  const metier = await world.metier();
+  const other = await metier.run({ skill: "count", message: "Count the words.", model: `replay:${file}` });
+  expect(other.error).toMatchObject({ code: "replay.diverged" });
+  expect(other.error?.message).toMatch(/a text of the user[\s\S]*lines[\s\S]*words/);
+  const short = await metier.run({
+    skill: "count",
+    message: "Count the lines.",
+    model: `replay:${file}`,
+    limits: { maxIterations: 1 },
+  });
+  expect(short).toMatchObject({ status: "limited", limit: "iterations" });
+  world.write({
+    "home/.metier/skills/count/SKILL.md": readFileSync(
+      join(world.home, ".metier/skills/count/SKILL.md"),
+      "utf8",
+    ).replace("Count lines.", "Count words."),
+  });
+  expect((await replay()).error?.message).toMatch(/the system prompt[\s\S]*Count lines[\s\S]*Count words/);
+});
+
+test("a recording that is damaged or missing is refused with the reason", async () => {
+  const world = countingWorld();
+  world.write({ "broken.jsonl": "{}\nnot json\n" });
+  const metier = await world.metier();
+  for (const file of ["broken.jsonl", "absent.jsonl"]) {
+    const result = await metier.run({ skill: "count", model: `replay:${join(world.root, file)}` });
+    expect(result).toMatchObject({ status: "failed", error: { code: "model.missing" } });
+    expect(result.error?.message).toContain(file);
+  }
+});
+
+describeSandbox("with commands", () => {
+  test("work folders and times of two runs are no difference; what a command prints is", async () => {
+    const world = countingWorld();
+    const { recorded, replay } = await recordRun(world, [
+      bash(
+        'wc -l < data.txt | tee "$METIER_WORK_DIR/lines"; echo "$METIER_WORK_DIR"; date -u +%Y-%m-%dT%H:%M:%SZ',
+      ),
+      says("Two lines.", { toolResult: "2" }),
+    ]);
+    const replayed = await replay();
+    expect(replayed.error).toBeUndefined();
+    expect(comparable(replayed)).toEqual(comparable(recorded));
+    world.write({ "project/data.txt": "one\n" });
+    const diverged = await replay();
+    expect(diverged).toMatchObject({ status: "failed", error: { code: "replay.diverged" } });
+    expect(diverged.error?.message).toMatch(/the result of `bash`[\s\S]*recorded: .*2[\s\S]*came: .*1/);
+  });
+});

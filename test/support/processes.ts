@@ -1,0 +1,35 @@
+/** Finds processes of this machine by a mark in their command line, also those inside a sandbox. */
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** The command lines of all processes that hold the mark. */
+export function processesWith(mark: string): readonly string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(commandLine)
+    .filter((command) => command.includes(mark));
+}
+
+/** How many processes are a `sleep` for that mark: a number of seconds that nothing else waits for. */
+export function sleepersOf(mark: string): number {
+  return processesWith(mark).filter((command) => command.startsWith("sleep ")).length;
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return ""; // It ended between the listing and the reading.
+  }
+}
+
+const PATIENCE_MS = 20_000;
+
+/** Waits until the condition holds; gives up, loudly, after a long while. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  while (!condition()) {
+    if (Date.now() > giveUpAt) throw new Error(`Waited in vain until ${what}.`);
+    await pause(20);
+  }
+}

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createBudget } from "../../../src/run/budget.ts";
+import { createStop, type RunLimits } from "../../../src/run/run-limits.ts";
+
+const LIMITS: RunLimits = { maxIterations: 10, timeoutMs: 1000, maxOutputBytes: 10 };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the switch that stops a run", () => {
+  test("is thrown by the clock, which names the limit", () => {
+    const stop = createStop(LIMITS, createBudget(), undefined);
+    vi.advanceTimersByTime(999);
+    expect(stop.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(stop.signal.aborted).toBe(true);
+    expect(stop.reached()).toEqual({ limit: "time", message: "1000 ms are over" });
+    expect(stop.cancelled).toBe(false);
+  });
+
+  test("is not thrown any more once the run has ended", () => {
+    const stop = createStop(LIMITS, createBudget(), undefined);
+    stop.end();
+    vi.advanceTimersByTime(5000);
+    expect(stop.signal.aborted).toBe(false);
+    expect(stop.reached()).toBeUndefined();
+  });
+
+  test("is thrown by more text than allowed, counted in bytes", () => {
+    const stop = createStop(LIMITS, createBudget(), undefined);
+    stop.onText("ééééé");
+    expect(stop.signal.aborted).toBe(false);
+    stop.onText("x");
+    expect(stop.signal.aborted).toBe(true);
+    expect(stop.reached()).toEqual({ limit: "output", message: "the model wrote more than 10 bytes" });
+    stop.end();
+  });
+
+  test("is thrown by the caller, which is no limit", () => {
+    const caller = new AbortController();
+    const stop = createStop(LIMITS, createBudget(), caller.signal);
+    expect(stop.cancelled).toBe(false);
+    caller.abort();
+    expect(stop.signal.aborted).toBe(true);
+    expect(stop.cancelled).toBe(true);
+    expect(stop.reached()).toBeUndefined();
+    stop.end();
+  });
+
+  test("names the first limit, also when others and the caller follow", () => {
+    const caller = new AbortController();
+    const stop = createStop(LIMITS, createBudget(), caller.signal);
+    stop.onText("far more than ten bytes");
+    vi.advanceTimersByTime(2000);
+    caller.abort();
+    expect(stop.reached()?.limit).toBe("output");
+    expect(stop.cancelled).toBe(false);
+  });
+
+  test("says when the budget is used up, without cutting the step off", () => {
+    const budget = createBudget({ maxTokens: 5 });
+    const stop = createStop(LIMITS, budget, undefined);
+    budget.add({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+    expect(stop.reached()?.limit).toBe("tokens");
+    expect(stop.signal.aborted).toBe(false);
+    stop.end();
+  });
+});

@@ -1,0 +1,62 @@
+/** The filter is run here as the kernel would run it, for both machines. */
+import { expect, test } from "vitest";
+import { buildSeccompFilter } from "../../../src/sandbox/seccomp-filter.ts";
+
+const X64 = 0xc000003e;
+const ARM64 = 0xc00000b7;
+const ALLOWED = 0x7fff0000;
+const REFUSED = 0x00050001;
+const NO_SUCH_FAMILY = 0x00050000 + 97;
+const KILLED = 0x80000000;
+
+/** What the filter answers to one call. */
+function answer(machine: string, architecture: number, call: number, ...args: readonly number[]): number {
+  const filter = buildSeccompFilter(machine) ?? Buffer.alloc(0);
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(call, 0);
+  data.writeUInt32LE(architecture, 4);
+  for (const [index, value] of args.entries()) data.writeBigUInt64LE(BigInt(value), 16 + 8 * index);
+  let accumulator = 0;
+  for (let at = 0; at < filter.length; at += 8) {
+    const operand = filter.readUInt32LE(at + 4);
+    const jump = (isTrue: boolean): number => 8 * filter.readUInt8(at + (isTrue ? 2 : 3));
+    const code = filter.readUInt16LE(at);
+    if (code === 0x06) return operand;
+    if (code === 0x20) accumulator = data.readUInt32LE(operand);
+    else if (code === 0x15) at += jump(accumulator === operand);
+    else if (code === 0x35) at += jump(accumulator >= operand);
+    else throw new Error(`No instruction of ours: ${code}`);
+  }
+  throw new Error("The filter ended without an answer.");
+}
+
+test("refuses dangerous calls on both machines and lets the rest pass", () => {
+  for (const [machine, architecture, refused, allowed] of [
+    ["x64", X64, [101, 165, 272, 250, 321, 425, 173], [0, 1, 56, 59, 435]],
+    ["arm64", ARM64, [117, 40, 97, 219, 280, 425], [63, 64, 220, 221, 435]],
+  ] as const) {
+    for (const call of refused) expect(answer(machine, architecture, call)).toBe(REFUSED);
+    for (const call of allowed) expect(answer(machine, architecture, call)).toBe(ALLOWED);
+  }
+});
+
+test("refuses calls of another convention, by which every number would mean something else", () => {
+  expect(answer("x64", 0x40000003, 1)).toBe(KILLED);
+  expect(answer("x64", X64, 0x40000000 + 101)).toBe(REFUSED);
+});
+
+test("keeps a program from typing into the terminal, whatever the upper half of the request is", () => {
+  expect(answer("x64", X64, 16, 0, 0x5412)).toBe(REFUSED);
+  expect(answer("x64", X64, 16, 0, 0x1_0000_5412)).toBe(REFUSED);
+  expect(answer("arm64", ARM64, 29, 0, 0x541c)).toBe(REFUSED);
+  expect(answer("x64", X64, 16, 0, 0x5401)).toBe(ALLOWED);
+});
+
+test("allows sockets of the families that namespaces divide, and no other", () => {
+  for (const family of [1, 2, 10, 16]) expect(answer("x64", X64, 41, family)).toBe(ALLOWED);
+  for (const family of [17, 38, 40, 44]) expect(answer("arm64", ARM64, 198, family)).toBe(NO_SUCH_FAMILY);
+});
+
+test("is absent for machines whose calls are not known", () => {
+  expect(buildSeccompFilter("riscv64")).toBeUndefined();
+});
