@@ -7,7 +7,7 @@ import type { ValidationResult } from "../catalog/validate-paths.ts";
 import { UsageError } from "../foundation/errors.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import { createMetier, type Metier } from "../runtime/create-metier.ts";
-import type { MetierOptions, RunningOptions } from "../runtime/metier-options.ts";
+import type { RunningOptions } from "../runtime/metier-options.ts";
 import type { Skill } from "../skill/skill.ts";
 import { type OwnedTool, ownTool } from "../tools/own-tools.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -29,7 +29,7 @@ export interface SkillManagerConfig extends RunningOptions {
   readonly cwd?: string;
   readonly home?: string;
   /** In place of the process's. */
-  readonly environment?: MetierOptions["environment"];
+  readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface ManagerValidation {

@@ -13,7 +13,7 @@ import { wrapResult } from "./wrap-result.ts";
 const CLOSING_WORDS: Readonly<Record<RunStatus, string>> = {
   completed: "No answer was given.",
   limited: "Stopped by a limit before the answer was finished.",
-  failed: "The model's provider failed before the answer was finished.",
+  failed: "This turn failed before the answer was finished.",
   refused: "Not started.",
   cancelled: "The user cancelled this turn before the answer was finished.",
 };

@@ -8,19 +8,11 @@ import { createCommandFinder, type Environment } from "../host/find-command.ts";
 import type { Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 import { createBubblewrap } from "./bubblewrap.ts";
+import type { SandboxProbe } from "./describe-probes.ts";
 import type { Sandbox, SandboxBackend } from "./sandbox.ts";
 import { installCommand, kernelCommand } from "./sandbox-remedy.ts";
 import { createUnsandboxed } from "./unsandboxed.ts";
 import type { World } from "./world.ts";
-
-export interface SandboxProbe {
-  readonly backend: SandboxBackend;
-  readonly available: boolean;
-  /** What was found, or why it does not hold. */
-  readonly reason: string;
-  /** The command that brings it, where it is known. */
-  readonly remedy?: string;
-}
 
 export interface SandboxRequest {
   readonly backend: Config["sandbox"]["backend"];
@@ -48,14 +40,6 @@ export async function chooseSandbox(request: SandboxRequest): Promise<SandboxCho
     backend === "none" ? offerUnsandboxed(trust, environment) : await probeBackend(backend, environment);
   if (!sandbox) return { probes: [probe], diagnostics: [unavailable(probe)] };
   return { sandbox, probes: [probe], diagnostics: backend === "none" ? [UNSANDBOXED] : [] };
-}
-
-/** One line for each probe, as `doctor` shows it. */
-export function describeProbes(probes: readonly SandboxProbe[]): readonly string[] {
-  return probes.map(({ backend, available, reason, remedy }) => {
-    const help = remedy === undefined ? "" : ` Run \`${remedy}\`.`;
-    return `${backend}: ${available ? "works" : "does not work"}; ${reason}${help}`;
-  });
 }
 
 /** Why nothing can be executed, in one sentence with what to do. */

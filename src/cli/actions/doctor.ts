@@ -28,7 +28,8 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
     else out(context, explainText(plain, skills, diagnostics, style));
     return;
   }
-  const machine = describeMachine(context.io.environment, metier.places);
+  const { backend } = config.config.sandbox;
+  const machine = await describeMachine(context.io.environment, metier.places, backend);
   const unusable = catalog.all.filter(({ status }) => status === "disabled" || status === "unavailable");
   const shadowed = catalog.all.filter(({ status }) => status === "shadowed");
   const untrusted = catalog.all.filter(

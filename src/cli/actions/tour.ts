@@ -1,68 +1,35 @@
-/** `npm start`: Metier on its own bundled skills and a small project of its own making. Writes only a temporary folder. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+/** `npm start`: Metier on its own bundled skills and a small project of its own making, in a temporary folder. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../../foundation/errors.ts";
 import type { CommonFlags } from "../common-flags.ts";
-import { type CliContext, out } from "../context.ts";
+import { type CliContext, endWith, out } from "../context.ts";
 import { styleFor } from "../output/style.ts";
+import { writeTourProject } from "../tour/project.ts";
+import { prepareTask, TOUR_SKILL, TOUR_TASK } from "../tour/task.ts";
 import { run as doctor } from "./doctor.ts";
 import { runFind as find } from "./find.ts";
 import { run as list } from "./list.ts";
 import { run as prompt } from "./prompt.ts";
+import { run as runSkill } from "./run.ts";
 import { run as validate } from "./validate.ts";
-
-/** A project with what projects have: a good skill, a messy one, one that shadows a bundled skill, one that lacks a program. */
-const PROJECT: Readonly<Record<string, string>> = {
-  "changelog/SKILL.md": `---
-name: changelog
-description: Write the changelog entry for a change. Use when a pull request is about to be merged.
----
-
-Read the diff, then write one line a user understands.
-`,
-  "Release Notes/SKILL.md": `---
-description: Note: collects what changed since the last tag
-version: 1.0
----
-
-List what changed, most important first.
-`,
-  "summarize-text/SKILL.md": `---
-name: summarize-text
-description: A project's own way to summarize; untrusted, so it does not replace the bundled one.
----
-
-Summarize in the house style.
-`,
-  "deploy/SKILL.md": `---
-name: deploy
-description: Deploy the service to the cluster.
-requires:
-  bins: [metier-tour-missing-program]
----
-
-Deploy.
-`,
-};
 
 export async function run(context: CliContext, flags: CommonFlags): Promise<void> {
   if (flags.json) throw new UsageError("The tour is for reading; it has no JSON form.");
   const folder = mkdtempSync(join(tmpdir(), "metier-tour-"));
   try {
-    for (const [path, content] of Object.entries(PROJECT)) {
-      const file = join(folder, "project", ".metier", "skills", path);
-      mkdirSync(join(file, ".."), { recursive: true });
-      writeFileSync(file, content);
-    }
-    mkdirSync(join(folder, "home"));
-    await show(context, { ...flags, home: join(folder, "home"), cwd: join(folder, "project") });
+    const [home, cwd] = [join(folder, "home"), join(folder, "project")];
+    mkdirSync(home);
+    mkdirSync(cwd);
+    writeTourProject(cwd);
+    await show(context, { ...flags, home, cwd }, flags);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function show(context: CliContext, flags: CommonFlags): Promise<void> {
+async function show(context: CliContext, flags: CommonFlags, own: CommonFlags): Promise<void> {
   const quiet = { ...context, io: { ...context.io, interactive: false } };
   const step = (number: number, title: string, command: string): void =>
     out(context, `\n${styleFor(context.io.color).bold(`${number}. ${title}`)}\n   $ ${command}\n`);
@@ -76,5 +43,10 @@ async function show(context: CliContext, flags: CommonFlags): Promise<void> {
   await prompt(quiet, { ...flags, format: "markdown", activation: "tool", budget: "300" });
   step(5, "Which skill fits a request", "metier find -k 3 make this text shorter");
   await find(quiet, { ...flags, number: "3" }, "make this text shorter");
+  const task = await prepareTask(context, flags, own);
+  step(6, `A skill run in isolation${task.note}`, task.command);
+  const last = { ...quiet };
+  await runSkill(last, task.flags, TOUR_SKILL, TOUR_TASK);
+  endWith(context, last.code); // What the steps before show is also what is wrong; this one has to work.
   out(context, "\nNext: `npx metier list` here, `npx metier --help`, and README.md.");
 }

@@ -2,6 +2,7 @@
 import type { Catalog, SearchedPlace } from "../../catalog/catalog.ts";
 import type { LoadedConfig } from "../../config/config.ts";
 import type { Diagnostic } from "../../foundation/diagnostic.ts";
+import { describeProbes } from "../../sandbox/describe-probes.ts";
 import type { Skill } from "../../skill/skill.ts";
 import type { Machine } from "../describe-machine.ts";
 import { countDiagnostics, diagnosticText } from "./diagnostics-text.ts";
@@ -35,6 +36,7 @@ export function doctorText(report: DoctorReport, style: Style): string {
       safeLine(`home: ${machine.home}`),
       ...programs.map(safeLine),
     ]),
+    section("Sandbox", style, describeProbes(machine.sandbox).map(safeLine)),
     section(
       "Config, lowest first",
       style,

@@ -70,7 +70,7 @@ describe("the executor", () => {
     };
     expect(await failed("strikt")).toContain("`strict`");
     expect(await failed("strict")).toMatch(/Invalid input.*content/s);
-    expect(await failed("needy")).toContain("`teleport`");
+    expect(await failed("needy")).toContain("'teleport'");
     expect(await failed("secret")).toMatch(/SOME_KEY.*\[skills\.secret\]/s);
   });
 
@@ -139,7 +139,7 @@ describe("the executor", () => {
     expect(await new SkillExecutor(registry, [forecast]).execute("weather")).toEqual(
       SkillResult.success("Take a coat.", 2),
     );
-    expect((await new SkillExecutor(registry).execute("weather")).content).toContain("`forecast`");
+    expect((await new SkillExecutor(registry).execute("weather")).content).toContain("'forecast'");
   });
 
   test("a registry that has not looked for skills is a fault of the program", async () => {

@@ -49,13 +49,13 @@ describe("a conversation", () => {
       world,
       [
         calls("write_file", { path: "notes.txt", content: "changed" }),
-        calls("read_file", { path: "notes.txt" }, { toolResult: "read-only" }),
+        calls("read_file", { path: "notes.txt" }, { toolResult: "is not writable" }),
         says("Three sheep.", { toolResult: "three sheep" }),
         says("Still here."),
       ],
       { approve: "all" },
     );
-    const x = await chat.send("Change my notes."); console.log(x);expect(x.text).toBe("Three sheep.");
+    expect((await chat.send("Change my notes.")).text).toBe("Three sheep.");
     await chat.send("And now?");
     const folders = events.flatMap((event) => (event.type === "run-started" ? [event.workDir] : []));
     expect(new Set(folders).size).toBe(1);
@@ -204,14 +204,14 @@ describe("the budget of a conversation", () => {
     const { chat, model } = await openChat(
       world,
       [
-        calls("use_skill", { skill: "sum" }),
+        calls("use_skill", { skill: "sum", message: "Count." }),
         says("Counted.", { system: "You carry out the skill `sum`" }),
         says("Done.", { toolResult: "Counted." }),
         says("One more."),
       ],
       { limits: { maxConversationTokens: 60 } },
     );
-    const first = await chat.send("Count.");console.log(first, JSON.stringify(chat.history));
+    const first = await chat.send("Count.");
     expect(first.usage.totalTokens).toBe(45);
     expect(chat.budget.usage.totalTokens).toBe(45);
     await chat.send("And again.");

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { chooseSandbox, describeProbes, explainAbsence } from "../../../src/sandbox/choose-sandbox.ts";
+import { chooseSandbox, explainAbsence } from "../../../src/sandbox/choose-sandbox.ts";
+import { describeProbes } from "../../../src/sandbox/describe-probes.ts";
 import { describeSandbox } from "../../support/sandbox.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 

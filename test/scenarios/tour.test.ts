@@ -1,0 +1,32 @@
+/** The recordings that the tour replays must fit the prompts and tools of today; `scripts/record-tour.mjs` makes them. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { writeTourProject } from "../../src/cli/tour/project.ts";
+import { TOUR_SKILL, TOUR_TASK } from "../../src/cli/tour/task.ts";
+import { sandboxTest } from "../support/sandbox.ts";
+import { createWorld } from "../support/world.ts";
+
+sandboxTest("the tour ends with a run through the real loop, tools and sandbox", async () => {
+  const { code, stdout, stderr } = await createWorld().cli("tour");
+  expect(stderr).toContain("▸ bash wc -w < meeting-notes.md");
+  expect(stdout).toContain("loop, tools and sandbox are real");
+  expect(stdout).toContain("The notes have 88 words.");
+  expect(code).toBe(0);
+});
+
+test("without a sandbox the other recording is replayed", async () => {
+  const world = createWorld({ repository: false });
+  writeTourProject(world.project);
+  const replay = ["--replay", `${process.cwd()}/recordings/tour-without-sandbox.jsonl`];
+  const { code, stdout } = await world.cli("run", TOUR_SKILL, TOUR_TASK, "--approve", ...replay);
+  expect([code, stdout.includes("about a hundred words")]).toEqual([0, true]);
+});
+
+test("recordings hold no path of the machine they were made on", () => {
+  for (const name of ["tour", "tour-without-sandbox"]) {
+    const text = readFileSync(`recordings/${name}.jsonl`, "utf8");
+    const paths = text.match(/"(?:cwd|workDir|skillDir|location)":"[^"]*"/g) ?? [];
+    expect(paths.length).toBeGreaterThan(3);
+    expect(paths.filter((path) => !/":"\/(?:tour|metier)\//.test(path))).toEqual([]);
+  }
+});

@@ -1,0 +1,203 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Script } from "../../../src/model/script.ts";
+import { sandboxTest } from "../../support/sandbox.ts";
+import { createWorld, type World } from "../../support/world.ts";
+
+const WRITER = `---
+name: note-writer
+description: Write a note.
+---
+
+Write a note about $ARGUMENTS.
+`;
+
+const WRITES: Script = [
+  {
+    answer: {
+      text: "Writing.",
+      toolCalls: [{ tool: "write_file", input: { path: "note.txt", content: "hello" } }],
+    },
+  },
+  { answer: { text: "The note is written." } },
+];
+
+/** A world with one trusted skill and a script for the model. */
+function createRunWorld(script: Script): World & { readonly model: string } {
+  const world = createWorld();
+  const file = join(world.root, "script.json");
+  writeFileSync(file, JSON.stringify(script));
+  world.write({ "home/.metier/skills/note-writer/SKILL.md": WRITER });
+  return { ...world, model: `scripted:${file}` };
+}
+
+const ANSWERS: Script = [{ answer: { text: "Done." } }];
+
+describe("metier run", () => {
+  test("prints the answer to standard output and what happens to standard error", async () => {
+    const world = createRunWorld(ANSWERS);
+    const { code, stdout, stderr } = await world.cli("run", "note-writer", "a note", "--model", world.model);
+    expect([code, stdout]).toEqual([0, "Done.\n"]);
+    expect(stderr).toContain("note-writer");
+    expect(stderr).toContain("step 1: stop");
+  });
+
+  test("prints the result alone with --json, also for a refusal", async () => {
+    const world = createRunWorld(ANSWERS);
+    const { json } = await world.cli("run", "note-writer", "--model", world.model, "--json");
+    expect(json).toMatchObject({
+      skill: "note-writer",
+      status: "completed",
+      text: "Done.",
+      isolated: true,
+      trust: "trusted",
+      iterations: 1,
+      denied: [],
+      files: [],
+    });
+    const refused = await world.cli("run", "note-riter", "--json");
+    expect(refused.code).toBe(3);
+    expect(refused.json).toMatchObject({ status: "refused", refusal: { reason: "not-found", also: [] } });
+    expect(refused.json.refusal.message).toContain("note-writer");
+  });
+
+  test("prints every event as a line of JSON with --events", async () => {
+    const world = createRunWorld(ANSWERS);
+    const { stdout } = await world.cli("run", "note-writer", "--model", world.model, "--events");
+    const types = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { type: string }).type)
+      .filter((type) => type !== "text-delta");
+    expect(types).toEqual(["run-started", "model-called", "model-answered", "run-finished"]);
+  });
+
+  test("shows what a run would be with --dry-run, and asks no model", async () => {
+    const world = createRunWorld([]);
+    const { code, stdout } = await world.cli(
+      "run",
+      "note-writer",
+      "--args",
+      "tides",
+      "--model",
+      world.model,
+      "--dry-run",
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("Write a note about tides.");
+    expect(stdout).toMatch(/tools {6}bash, read_file/);
+    const { json } = await world.cli("run", "note-writer", "--model", world.model, "--dry-run", "--json");
+    expect(json).toMatchObject({ skill: "note-writer", env: [], limits: { maxIterations: 10 } });
+    expect((await world.cli("runs", "--json")).json).toEqual({ runs: [] });
+  });
+
+  test("says exactly what to do when there is no model, and keeps no run", async () => {
+    const world = createRunWorld(ANSWERS);
+    const { code, stderr } = await world.cli("run", "note-writer");
+    expect(code).toBe(6);
+    expect(stderr).toContain("ANTHROPIC_API_KEY");
+    expect(stderr).toContain("[models.default]");
+    expect((await world.cli("runs", "--json")).json).toEqual({ runs: [] });
+  });
+
+  test("without a terminal a question is a no, listed in the result; --approve says yes", async () => {
+    const world = createRunWorld(WRITES);
+    const declined = await world.cli("run", "note-writer", "--model", world.model, "--json");
+    expect(declined.json.denied).toEqual([
+      { tool: "write_file", reason: expect.stringContaining("nobody to ask") },
+    ]);
+    const approved = await world.cli("run", "note-writer", "--model", world.model, "--approve", "--json");
+    expect(approved.json.denied).toEqual([]);
+  });
+
+  test("asks in a terminal, and takes no for an answer", async () => {
+    const world = createRunWorld(WRITES);
+    const { stderr, stdout } = await world.cliAnswering(["n"], "run", "note-writer", "--model", world.model);
+    expect(stdout).toContain("Allow it?");
+    expect(stderr).toContain("note-writer wants to call write_file");
+    expect(stderr).toContain("not allowed: write_file: the user declined");
+  });
+
+  test("records a run and replays it without the model", async () => {
+    const world = createRunWorld(ANSWERS);
+    const recording = join(world.root, "run.jsonl");
+    await world.cli("run", "note-writer", "--model", world.model, "--record", recording);
+    expect(readFileSync(recording, "utf8")).toContain('"type":"model-answered"');
+    const replayed = await world.cli("run", "note-writer", "--replay", recording);
+    expect([replayed.code, replayed.stdout]).toEqual([0, "Done.\n"]);
+    const other = await world.cli("run", "note-writer", "another message", "--replay", recording);
+    expect(other.code).toBe(5);
+    expect(other.stderr).toContain("differs from the recording at step 1");
+  });
+
+  sandboxTest("copies what the run left in its work folder with --out", async () => {
+    const command = "echo kept > $METIER_WORK_DIR/kept.txt";
+    const world = createRunWorld([
+      { answer: { toolCalls: [{ tool: "bash", input: { command } }] } },
+      { answer: { text: "Done." } },
+    ]);
+    const out = join(world.root, "out");
+    const args = ["run", "note-writer", "--model", world.model, "--approve", "--out", out, "--json"];
+    const { json } = await world.cli(...args);
+    expect(json.files).toEqual([{ path: "kept.txt", size: 5 }]);
+    expect(readFileSync(join(out, "kept.txt"), "utf8")).toBe("kept\n");
+  });
+
+  test.each([
+    [["--input", "{"], "`--input` is no JSON"],
+    [["--max-iterations", "0"], "`--max-iterations` is `0`"],
+    [["--timeout", "soon"], "`--timeout` is `soon`"],
+    [["--replay", "a", "--model", "b"], "`--replay` stands in for a model"],
+  ])("refuses %j with a reason", async (flags, message) => {
+    const world = createRunWorld(ANSWERS);
+    const { code, stderr } = await world.cli("run", "note-writer", ...flags);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test("ends with 4 at a limit and with 5 when the model fails, with the text so far", async () => {
+    const again: Script[number] = {
+      answer: { text: "Still at it.", toolCalls: [{ tool: "list_files", input: {} }] },
+    };
+    const limited = createRunWorld([again]);
+    const outcome = await limited.cli(
+      "run",
+      "note-writer",
+      "--model",
+      limited.model,
+      "--max-iterations",
+      "1",
+    );
+    expect([outcome.code, outcome.stdout]).toEqual([4, "Still at it.\n"]);
+    const failing = createRunWorld([again, { answer: { error: { message: "no such thing", status: 400 } } }]);
+    const failed = await failing.cli("run", "note-writer", "--model", failing.model);
+    expect([failed.code, failed.stdout]).toEqual([5, "Still at it.\n"]);
+    expect(failed.stderr).toContain("The provider answered 400");
+  });
+
+  test("reads values for declared variables from --env-file and names them only", async () => {
+    const world = createRunWorld(ANSWERS);
+    world.write({
+      "home/.metier/skills/key-user/SKILL.md": WRITER.replace(
+        "name: note-writer",
+        "name: key-user\nenv: [API_KEY]",
+      ),
+      "project/keys.env": "API_KEY=abcdefgh-12345\nOTHER=x\n",
+    });
+    const refused = await world.cli("run", "key-user", "--model", world.model, "--json");
+    expect(refused.json.refusal).toMatchObject({ reason: "environment", data: { missing: ["API_KEY"] } });
+    const { json, stdout } = await world.cli(
+      "run",
+      "key-user",
+      "--model",
+      world.model,
+      "--env-file",
+      "keys.env",
+      "--dry-run",
+      "--json",
+    );
+    expect(json.env).toEqual(["API_KEY"]);
+    expect(stdout).not.toContain("abcdefgh-12345");
+  });
+});
