@@ -1,10 +1,10 @@
 /** What a run costs, by the bare loop and by ours in turns in one process: milliseconds of each round, as JSON. */
-import { BARE, createContestant, METIER } from "../run-loop/contestants.mjs";
+import { CONTESTANTS, createContestant } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";
 
 const [home = "", steps = "1", together = "1", rounds = "1", warmUps = "0"] = process.argv.slice(2);
 const model = createModel();
-const contestants = await Promise.all([BARE, METIER].map((name) => createContestant(name, model, home)));
+const contestants = await Promise.all(CONTESTANTS.map((name) => createContestant(name, model, home)));
 const times = contestants.map(() => /** @type {number[]} */ ([]));
 for (let round = -Number(warmUps); round < Number(rounds); round++) {
   for (const [index, run] of contestants.entries()) {

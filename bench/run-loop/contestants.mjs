@@ -4,9 +4,12 @@ import { createMetier } from "../../dist/index.js";
 import { answerTo, askFor, TOOL, TOOL_ABOUT, TOOL_INPUT } from "./model.mjs";
 
 export const BARE = "bare AI SDK loop";
-export const METIER = "metier, isolated run";
+export const METIER = "metier";
+export const METIER_WITH_SECRET = "metier, a secret to redact";
+export const CONTESTANTS = [BARE, METIER, METIER_WITH_SECRET];
 
 const MOST_STEPS = 1000;
+const SECRET = { name: "ADDER_KEY", value: "5kZq0Wc7uJ1xT9bLr4Ne" };
 const INSTRUCTIONS = "You add numbers. Call the tool as often as you are asked to, then say how many steps you took.";
 
 /** @typedef {(steps: number) => Promise<void>} Run one run to its end; throws unless it did the work */
@@ -19,7 +22,7 @@ const INSTRUCTIONS = "You add numbers. Call the tool as often as you are asked t
  * @returns {Promise<Run>}
  */
 export async function createContestant(name, model, home) {
-  return name === BARE ? createBare(model) : createOwn(model, home);
+  return name === BARE ? createBare(model) : createOwn(model, home, name === METIER_WITH_SECRET);
 }
 
 /** @param {Model} model @returns {Run} */
@@ -47,8 +50,8 @@ function createBare(model) {
   };
 }
 
-/** @param {Model} model @param {string} home @returns {Promise<Run>} */
-async function createOwn(model, home) {
+/** @param {Model} model @param {string} home @param {boolean} hasSecret @returns {Promise<Run>} */
+async function createOwn(model, home, hasSecret) {
   const metier = await createMetier({
     home,
     cwd: home,
@@ -63,8 +66,15 @@ async function createOwn(model, home) {
       },
     ],
     integrations: [
-      { name: "adder", description: TOOL_ABOUT, instructions: INSTRUCTIONS, "allowed-tools": [TOOL] },
+      {
+        name: "adder",
+        description: TOOL_ABOUT,
+        instructions: INSTRUCTIONS,
+        "allowed-tools": [TOOL],
+        env: hasSecret ? [SECRET.name] : [],
+      },
     ],
+    config: { skills: { adder: { [SECRET.name]: SECRET.value } } },
   });
   return async (steps) => {
     const limits = { maxIterations: MOST_STEPS };

@@ -2,6 +2,7 @@
  * What the commands do, in one table. It is loaded as one piece when a command runs: a piece each would cost every start
  * more files than it saves. Only what few commands need (YAML, TOML and glob libraries) is loaded apart.
  */
+import { run as chat } from "./actions/chat.ts";
 import { run as config } from "./actions/config.ts";
 import { run as doctor } from "./actions/doctor.ts";
 import { runDisable as disable, runEnable as enable } from "./actions/enable.ts";
@@ -19,6 +20,7 @@ import { runTrust as trust, runUntrust as untrust } from "./actions/trust.ts";
 import { run as validate } from "./actions/validate.ts";
 
 export const ACTIONS = {
+  chat,
   config,
   disable,
   doctor,

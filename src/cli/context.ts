@@ -11,11 +11,22 @@ export interface CliIo {
   /** Standard input and output are a terminal: questions may be asked. */
   readonly interactive: boolean;
   readonly color: boolean;
-  /** Asks in the terminal; called only when interactive. */
-  ask(question: string): Promise<string>;
-  /** Calls back when the user wants the program to end. */
-  onInterrupt(end: () => void): void;
+  /** Asks in the terminal; called only when interactive. The signal takes the question back. */
+  ask(question: string, signal?: AbortSignal): Promise<string>;
+  /** Reads what a person types, with an editor over `history`, newest first; called only when interactive. */
+  readLine(prompt: string, history: readonly string[]): Promise<LineInput>;
+  /** Calls back, once, when the user wants the program to end. The answer stops listening. */
+  onInterrupt(end: () => void): () => void;
 }
+
+/** What a person did at a prompt. */
+export type LineInput =
+  /** One line, or several that were pasted at once. */
+  | { readonly kind: "line"; readonly text: string }
+  /** Ctrl-C, and what had been typed. */
+  | { readonly kind: "interrupt"; readonly text: string }
+  /** Ctrl-D. */
+  | { readonly kind: "end" };
 
 export interface CliContext extends CommandContext {
   readonly io: CliIo;

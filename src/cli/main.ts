@@ -2,12 +2,15 @@
 import { fstatSync, writeSync } from "node:fs";
 import { CancelledError, UsageError } from "../foundation/errors.ts";
 import { EXIT } from "../foundation/exit-codes.ts";
+import type { LineEditor } from "./chat/line-editor.ts";
 import type { CliIo } from "./context.ts";
 import { reportFault } from "./report-fault.ts";
 import { runCli } from "./run-cli.ts";
 
 const { env } = process;
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
+
+let editor: LineEditor | undefined;
 
 const io: CliIo = {
   stdout: { write: (text) => writeFully(STDOUT, text) },
@@ -24,23 +27,32 @@ const io: CliIo = {
   environment: env,
   interactive: isTerminal(STDIN) && isTerminal(STDOUT),
   color: !env.NO_COLOR && env.TERM !== "dumb" && isTerminal(STDOUT),
-  async ask(question) {
+  async ask(question, signal) {
     const { createInterface } = await import("node:readline/promises");
     const reader = createInterface({ input: process.stdin, output: process.stdout });
     const closed = new Promise<never>((_, reject) => {
       reader.once("close", () => reject(new CancelledError()));
     });
     try {
-      return await Promise.race([reader.question(question), closed]);
+      return await Promise.race([reader.question(question, { ...(signal && { signal }) }), closed]);
     } catch {
-      throw new CancelledError(); // Ctrl-C or the end of the input.
+      throw new CancelledError(); // Ctrl-C, the end of the input, or taken back.
     } finally {
       reader.close();
     }
   },
+  async readLine(prompt, history) {
+    const { createLineEditor } = await import("./chat/line-editor.ts");
+    editor ??= createLineEditor(process.stdin, process.stdout);
+    return editor.read(prompt, history);
+  },
   onInterrupt(end) {
     process.once("SIGINT", end);
     process.once("SIGTERM", end);
+    return () => {
+      process.off("SIGINT", end);
+      process.off("SIGTERM", end);
+    };
   },
 };
 

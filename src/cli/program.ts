@@ -1,5 +1,6 @@
 /** Every command of the command line, once; the overview page, the routes and the seeds' `skill …` spellings read it. */
 import { type Application, buildApplication, buildRouteMap, type RouteMap } from "@stricli/core";
+import { chat } from "./commands/chat.ts";
 import { config } from "./commands/config.ts";
 import type { DeclaredCommand } from "./commands/define.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   match,
   doctor,
   run,
+  chat,
   runs,
   newSkill,
   validate,

@@ -20,14 +20,18 @@ export function buildConfig(values: ConfigValues, policy: readonly Assignment[])
     policyTools: table(),
     sandbox: table(),
     runs: table(),
+    policyRuns: table(),
   });
   for (const value of values.values()) {
     if (value.field.type === ALLOW_LISTS) setAllowLists(config, value.value as readonly unknown[]);
     else setDeep(config, propertyPath(value), value.value);
   }
-  for (const { field, segments, value } of policy) {
-    const isLimit = segments[0] === "tools" && field.tightening?.canTighten(value);
-    if (isLimit) setDeep(config, ["policyTools", ...segments.slice(1)], value);
+  for (const assignment of policy) {
+    const { field, segments, value } = assignment;
+    if (!field.tightening?.canTighten(value)) continue;
+    const [group] = segments;
+    if (group === "tools") setDeep(config, ["policyTools", ...segments.slice(1)], value);
+    if (group === "runs") setDeep(config, ["policyRuns", ...propertyPath(assignment).slice(1)], value);
   }
   return freezeDeep(config) as unknown as Config;
 }
@@ -45,7 +49,7 @@ function setAllowLists(config: Table, [own = [], ...further]: readonly unknown[]
 }
 
 /** `skills.mail.MAIL_TOKEN` → `skills`, `settings`, `mail`, `env`, `MAIL_TOKEN`. */
-function propertyPath({ field, segments }: ConfigValue): readonly string[] {
+function propertyPath({ field, segments }: Pick<ConfigValue, "field" | "segments">): readonly string[] {
   const template = field.path.split(".");
   return segments.flatMap((segment, index) => {
     const part = template[index] ?? "";

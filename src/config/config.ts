@@ -118,6 +118,8 @@ export interface Config {
     readonly programs: readonly string[];
   };
   readonly runs: RunsConfig;
+  /** The policy's own limits: what a skill or a call asks for over `runs` ends here. */
+  readonly policyRuns: Partial<RunsConfig>;
 }
 
 /** `[runs]` */

@@ -4,7 +4,9 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { GivenSkill } from "../catalog/given-skills.ts";
+import type { RunEvent } from "../events/run-event.ts";
 import { SkillNotFoundError } from "../foundation/errors.ts";
+import type { AskApproval } from "../run/approvals.ts";
 import type { Chat, ChatTurn } from "../run/chat.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -22,6 +24,10 @@ export interface AgentOptions {
   /** Folders of skills to discover; without them and without settings nothing is looked for. */
   readonly skillDirs?: readonly string[];
   readonly settings?: AgentSettings;
+  /** Who is asked about tool calls. Default: nobody, so that what must be asked is denied. */
+  readonly approve?: "all" | AskApproval;
+  /** Every event of turns and runs. */
+  readonly onEvent?: (event: RunEvent) => void;
   readonly cwd?: string;
   readonly home?: string;
 }
@@ -96,10 +102,10 @@ export class Agent {
   }
 
   async #openChat(): Promise<Chat> {
-    const { approve } = this.#options.settings?.skills ?? {};
+    const { approve, onEvent } = { ...this.#options.settings?.skills, ...this.#options };
     try {
       const { metier } = await this.initSkills();
-      return await metier.chat({ ...(approve && { approve }) });
+      return await metier.chat({ ...(approve && { approve }), ...(onEvent && { onEvent }) });
     } catch (error) {
       this.#chat = undefined; // The next message tries again.
       throw error;
@@ -107,13 +113,12 @@ export class Agent {
   }
 
   async #makeManager(): Promise<SkillManager> {
-    const { model, skills = [], skillDirs, settings, cwd, home } = this.#options;
+    const { model, skills = [], skillDirs, settings, ...options } = this.#options;
     try {
       const manager = await SkillManager.create({
         autoDiscover: skillDirs !== undefined || settings?.skills !== undefined,
-        ...(cwd !== undefined && { cwd }),
-        ...(home !== undefined && { home }),
         ...settings?.skills,
+        ...options,
         ...(skillDirs && { skillsDirs: skillDirs }),
         ...(model !== undefined && { models: { ...settings?.skills?.models, default: model } }),
       });

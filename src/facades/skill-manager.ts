@@ -4,7 +4,9 @@
  */
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { ValidationResult } from "../catalog/validate-paths.ts";
+import type { RunEvent } from "../events/run-event.ts";
 import { UsageError } from "../foundation/errors.ts";
+import type { AskApproval } from "../run/approvals.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import { createMetier, type Metier } from "../runtime/create-metier.ts";
 import type { RunningOptions } from "../runtime/metier-options.ts";
@@ -25,7 +27,9 @@ export interface SkillManagerConfig extends RunningOptions {
   /** Whether tools of skills carry the skill's name. Default: the config's `skills.namespace-tools`, which is on. */
   readonly namespaceTools?: boolean;
   /** Who is asked about the tool calls of skills that fork. Default: nobody, so that what must be asked is denied. */
-  readonly approve?: RunRequest["approve"];
+  readonly approve?: "all" | AskApproval;
+  /** Every event of the runs of skills that fork. */
+  readonly onEvent?: (event: RunEvent) => void;
   readonly cwd?: string;
   readonly home?: string;
   /** In place of the process's. */
@@ -49,13 +53,13 @@ const REFERENCES = "references/";
 
 export class SkillManager {
   readonly #metier: Metier;
-  readonly #approve: RunRequest["approve"];
+  readonly #request: Pick<RunRequest, "approve" | "onEvent">;
   readonly #tools = new Map<string, readonly Tool<unknown>[]>();
   readonly #active = new Set<string>();
 
-  private constructor(metier: Metier, approve: RunRequest["approve"]) {
+  private constructor(metier: Metier, request: Pick<RunRequest, "approve" | "onEvent">) {
     this.#metier = metier;
-    this.#approve = approve;
+    this.#request = request;
   }
 
   static async create(config: SkillManagerConfig = {}): Promise<SkillManager> {
@@ -65,6 +69,7 @@ export class SkillManager {
       customPaths,
       namespaceTools,
       approve,
+      onEvent,
       // All others are options of `createMetier` by the same names.
       ...options
     } = config;
@@ -79,7 +84,7 @@ export class SkillManager {
       config: { skills },
       ...(customPaths && { paths: customPaths }),
     });
-    return new SkillManager(metier, approve);
+    return new SkillManager(metier, { ...(approve && { approve }), ...(onEvent && { onEvent }) });
   }
 
   /** What is behind it. */
@@ -135,9 +140,9 @@ export class SkillManager {
   async activate(name: string, args = ""): Promise<string> {
     const tools = this.#tools.get(this.#nameOf(name));
     const outcome = await this.#metier.activate({
+      ...this.#request,
       skill: name,
       ...(args !== "" && { arguments: args }),
-      ...(this.#approve && { approve: this.#approve }),
       ...(tools && { tools }),
     });
     const text = textOf(outcome, "code");

@@ -23,10 +23,11 @@ export interface ApprovalSettings {
   readonly skill: string;
   /** `all`: yes to every question policy would ask. Absent: nobody can be asked. */
   readonly approve?: "all" | AskApproval;
+  /** What `always` was answered to; given by a chat, whose turns share it. */
+  readonly remembered?: Set<string>;
 }
 
-export function createApprovals({ skill, approve }: ApprovalSettings): Approvals {
-  const remembered = new Set<string>();
+export function createApprovals({ skill, approve, remembered = new Set() }: ApprovalSettings): Approvals {
   let turn: Promise<unknown> = Promise.resolve();
   const askPerson = async (
     question: Omit<ApprovalQuestion, "skill">,

@@ -13,7 +13,7 @@ import { type BuiltWorld, buildWorld } from "../sandbox/build-world.ts";
 import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
 import type { Redactor } from "../secrets/redaction.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
-import type { Approvals } from "./approvals.ts";
+import { createApprovals } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import type { ChatOptions } from "./chat.ts";
 import { createChatPolicy } from "./chat-policy.ts";
@@ -25,7 +25,7 @@ import { openRecorder } from "./open-recorder.ts";
 import { retryingModel } from "./retrying-model.ts";
 import type { RunHost } from "./run-host.ts";
 import { type CarriedOut, carryOut } from "./run-isolated.ts";
-import { configuredLimits } from "./run-limits.ts";
+import { chooseLimits } from "./run-limits.ts";
 import { skillLists } from "./run-policy.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import { programTools, runTools } from "./run-tools.ts";
@@ -37,7 +37,8 @@ export interface ChatState {
   readonly model: ResolvedModel;
   readonly memory: ConversationMemory;
   readonly budget: Budget;
-  readonly approvals: Approvals;
+  /** Calls the user has agreed to for the whole conversation. */
+  readonly approved: Set<string>;
   readonly redactor: Redactor;
   /** The run whose work folder all turns use. */
   readonly workRunId: string;
@@ -93,7 +94,7 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
     isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
     hostTools: programTools(host, options).map(({ name }) => name),
   });
-  const limits = { ...configuredLimits(config), ...options.limits };
+  const limits = chooseLimits(config, options.limits);
   const budget = createBudget(limits, state.budget);
   const recorder = await openRecorder({
     places: host.places,
@@ -135,7 +136,11 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
       runTools({ host, request: options, trust: "trusted", network, invoke, conversation: memory.trust }),
     ),
     policy,
-    approvals: state.approvals,
+    approvals: createApprovals({
+      skill: "chat",
+      remembered: state.approved,
+      ...(options.approve && { approve: options.approve }),
+    }),
     outputFilter: config.runs.outputFilter,
     get world() {
       return seen.world;

@@ -12,7 +12,6 @@ import { refusalText } from "../invoke/refusal-text.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
 import { createRedactor } from "../secrets/redaction.ts";
-import { createApprovals } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { closeTurn, forgetAbsent, tellResult } from "./chat-history.ts";
 import { readMessage } from "./chat-message.ts";
@@ -62,7 +61,7 @@ export interface Chat {
 
 /** Throws `MetierError` with the code `model.unavailable` when there is no model to talk with. */
 export async function createChat(given: RunHost, options: ChatOptions = {}): Promise<Chat> {
-  const { caller = {}, limits = {}, approve } = options;
+  const { caller = {}, limits = {} } = options;
   const host = withoutHidden(given, caller);
   const model = await openModel(host, options);
   removeOldRuns(host.places);
@@ -77,7 +76,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
     model,
     memory: createMemory(),
     budget,
-    approvals: createApprovals({ skill: "chat", ...(approve && { approve }) }),
+    approved: new Set<string>(),
     redactor: createRedactor(model.secrets),
     skillFolders: new Set<string>(),
   };

@@ -13,7 +13,12 @@ export interface AgentFault {
 }
 
 export type AgentChoice =
-  | { readonly ok: true; readonly agent?: Agent; readonly role?: string }
+  | {
+      readonly ok: true;
+      readonly agent?: Agent;
+      /** The instructions it is given beforehand, wrapped. */
+      readonly preloaded?: string;
+    }
   | { readonly ok: false; readonly fault: AgentFault };
 
 /** The agent a fork names, with the skills it is given beforehand; a fork that names none gets a temporary one. */
@@ -44,6 +49,5 @@ export async function chooseAgent({ skill }: PreparedInvocation, host: RunHost):
     const message = `The agent \`${agent.name}\` is given the skill \`${untrusted.name}\` beforehand, which is untrusted.`;
     return { ok: false, fault: { code: "agent.missing", message, hint: untrusted.trust.reason } };
   }
-  const role = [agent.systemPrompt, loaded.text].filter((text) => text.trim() !== "").join("\n\n");
-  return { ok: true, agent, role };
+  return { ok: true, agent, preloaded: loaded.text };
 }

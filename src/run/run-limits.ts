@@ -1,5 +1,5 @@
 /** The limits of one run, and the switch that stops it: by the caller, by the clock, or by what it wrote. */
-import type { Config } from "../config/config.ts";
+import type { Config, RunsConfig } from "../config/config.ts";
 import type { RunLimit } from "../events/run-event.ts";
 import type { Budget } from "./budget.ts";
 
@@ -11,15 +11,23 @@ export interface RunLimits {
   readonly maxCost?: number;
 }
 
-/** What the config lets one run use. */
-export function configuredLimits({ runs }: Pick<Config, "runs">): RunLimits {
-  return {
-    maxIterations: runs.maxIterations,
-    timeoutMs: runs.timeoutSeconds * 1000,
-    maxOutputBytes: runs.maxOutputBytes,
-    ...(runs.maxTokens !== undefined && { maxTokens: runs.maxTokens }),
-    ...(runs.maxCost !== undefined && { maxCost: runs.maxCost }),
-  };
+/** What one run may use: the config's word, each wish over the one before, and never more than the policy allows. */
+export function chooseLimits(
+  { runs, policyRuns }: Pick<Config, "runs" | "policyRuns">,
+  ...wishes: readonly (Partial<RunLimits> | undefined)[]
+): RunLimits {
+  const wanted = new Map([toLimits(runs), ...wishes].flatMap((limits) => Object.entries(limits ?? {})));
+  for (const [name, most] of Object.entries(toLimits(policyRuns))) {
+    wanted.set(name, Math.min(wanted.get(name) ?? most, most));
+  }
+  return Object.fromEntries(wanted) as unknown as RunLimits;
+}
+
+function toLimits({ timeoutSeconds, ...runs }: Partial<RunsConfig>): Partial<RunLimits> {
+  const { maxIterations, maxOutputBytes, maxTokens, maxCost } = runs;
+  const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
+  const limits = { maxIterations, timeoutMs, maxOutputBytes, maxTokens, maxCost };
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
 }
 
 export interface LimitReached {

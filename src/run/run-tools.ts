@@ -1,9 +1,12 @@
 /** The tools of one run, before any policy: files, shell, web, skills, the user, and what the embedding program brings. */
+
+import { hasFolder } from "../disclose/skill-folder.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Skill } from "../skill/skill.ts";
 import { askUserTool } from "../tools/ask-user.ts";
 import { bashTool } from "../tools/bash.ts";
 import { fileTools } from "../tools/files/file-tools.ts";
+import { runScriptTool } from "../tools/run-script.ts";
 import { findSkillsTool } from "../tools/skills/find-skills.ts";
 import { listSkillsTool } from "../tools/skills/list-skills.ts";
 import { readSkillFileTool } from "../tools/skills/read-skill-file.ts";
@@ -43,6 +46,7 @@ export function runTools(input: RunToolsInput): readonly Tool[] {
   return [
     bashTool,
     ...FILE_TOOLS,
+    ...(skill && hasFolder(skill) ? [runScriptTool(host.config().config.skills.scriptTimeoutMs)] : []),
     ...webTools(host.search ? { search: host.search } : {}).filter(
       ({ name }) => name !== "web_fetch" || canFetch,
     ),

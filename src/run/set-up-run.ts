@@ -22,7 +22,7 @@ import { createMemory } from "./conversation-memory.ts";
 import { grantedNetwork } from "./granted-network.ts";
 import { createOwnCommand } from "./own-command.ts";
 import type { RunHost } from "./run-host.ts";
-import { configuredLimits, type RunLimits } from "./run-limits.ts";
+import { chooseLimits, type RunLimits } from "./run-limits.ts";
 import { createRunPolicy } from "./run-policy.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import type { SandboxUse } from "./run-result.ts";
@@ -130,7 +130,8 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
       authors: skill.manifest.authors,
       instructions: prepared.instructions,
       capabilities: skill.manifest.capabilities,
-      ...(agent.role !== undefined && { role: agent.role }),
+      ...(agent.agent && { role: agent.agent.systemPrompt }),
+      ...(agent.preloaded !== undefined && { preloaded: agent.preloaded }),
       ...(skill.manifest.rationale !== undefined && { rationale: skill.manifest.rationale }),
       ...(world.skillDir !== undefined && { skillDirectory: world.skillDir }),
       ...(prepared.context !== undefined && { callerContext: prepared.context }),
@@ -144,7 +145,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     declared: skill.manifest.sandbox ?? { network: [], read: [], write: [] },
     memory,
     redactor,
-    limits: chooseLimits(input, agent.agent),
+    limits: limitsOf(input, agent.agent),
     diagnostics: [
       ...prepared.diagnostics,
       ...built.diagnostics,
@@ -182,16 +183,10 @@ function chooseModel(
   });
 }
 
-function chooseLimits(
-  { prepared: { skill }, request, host }: PlanInput,
-  agent: Agent | undefined,
-): RunLimits {
+function limitsOf({ prepared: { skill }, request, host }: PlanInput, agent: Agent | undefined): RunLimits {
   const wanted = skill.manifest.maxIterations ?? agent?.maxIterations;
-  return {
-    ...configuredLimits(host.config().config),
-    ...(wanted !== undefined && { maxIterations: wanted }),
-    ...request.limits,
-  };
+  const own = wanted === undefined ? undefined : { maxIterations: wanted };
+  return chooseLimits(host.config().config, own, request.limits);
 }
 
 function firstMessage({ message, input }: PreparedInvocation): string {

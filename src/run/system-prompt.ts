@@ -1,6 +1,7 @@
 /**
- * The system prompt of an isolated run, always in this order: role, provenance, instructions, capabilities, skill
- * directory, caller context, finishing rule. What is not given leaves no trace. Pure: the same parts give the same text.
+ * The system prompt of an isolated run, always in this order: role, skills it is given beforehand, provenance,
+ * instructions, capabilities, skill directory, caller context, finishing rule. What is not given leaves no trace. Pure:
+ * the same parts give the same text.
  */
 import { cleanLine } from "../disclose/clean-text.ts";
 import { escapeXml } from "../disclose/escape-xml.ts";
@@ -10,6 +11,8 @@ export interface SystemPromptParts {
   readonly skill: string;
   /** Who the model is: the prompt of a named agent. Default: one sentence of our own. */
   readonly role?: string;
+  /** Of other skills, each wrapped (`wrapInstructions`): what that agent is given beforehand. */
+  readonly preloaded?: string;
   readonly authors?: readonly string[];
   /** Why the skill exists. */
   readonly rationale?: string;
@@ -35,6 +38,7 @@ const FINISHING_RULE =
 export function assembleSystemPrompt(parts: SystemPromptParts): string {
   const sections = [
     role(parts),
+    preloaded(parts),
     provenance(parts),
     [
       `<${INSTRUCTIONS} name="${escapeXml(safeLine(parts.skill))}">`,
@@ -59,6 +63,11 @@ function role({ role: given, skill }: SystemPromptParts): Lines {
   return [
     `You carry out the skill \`${safeLine(skill)}\` for another agent. Follow its instructions below for the task you are given.`,
   ];
+}
+
+/** Its wrappers are ours and stay. */
+function preloaded({ preloaded: text = "" }: SystemPromptParts): Lines {
+  return text === "" ? [] : [text.replace(OWN_MARK, "&lt;")];
 }
 
 function provenance({ authors = [], rationale = "" }: SystemPromptParts): Lines {

@@ -66,7 +66,7 @@ export type ManifestField = FieldKind & {
   /** Where it belongs, when it is widely written at the top level but not a field of its own. */
   readonly belongsTo?: string;
   /** The stage that acts on it in this version; absent: read, not acted on yet. */
-  readonly honouredBy?: "catalog";
+  readonly honouredBy?: "catalog" | "find" | "invoke" | "run";
 };
 
 export function isSpecField(field: ManifestField): boolean {

@@ -60,6 +60,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "tools",
     property: "allowedTools",
     clients: ["spec"],
+    honouredBy: "run",
     description:
       "The tools the skill may use, such as `Bash(git:*) Read`. Absent or empty: all the caller has.",
   },
@@ -78,6 +79,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "prose",
     property: "whenToUse",
     clients: ["claude-code"],
+    honouredBy: "find",
     description: "When a model uses the skill; follows the description.",
   },
   {
@@ -152,6 +154,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "boolean",
     property: "disableModelInvocation",
     clients: ["claude-code", "mamba"],
+    honouredBy: "invoke",
     description: "A model may not invoke the skill by itself.",
   },
   {
@@ -159,6 +162,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "boolean",
     property: "userInvocable",
     clients: ["claude-code", "mamba"],
+    honouredBy: "invoke",
     description: "`false`: users may not invoke the skill directly.",
   },
   {
@@ -166,6 +170,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "boolean",
     property: "sensitive",
     clients: ["ash"],
+    honouredBy: "invoke",
     description: "Private chats only, unless `access.chat-types` says otherwise.",
   },
   {
@@ -174,6 +179,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     property: "chatTypes",
     keys: { "chat-types": "The types of chat in which the skill may be invoked." },
     clients: ["ash"],
+    honouredBy: "invoke",
     description: "Where the skill may be invoked.",
   },
   {
@@ -196,6 +202,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
       patterns: "Regular expressions that suggest the skill.",
     },
     clients: ["agent-harness", "ash"],
+    honouredBy: "find",
     description: "What in a request suggests the skill.",
   },
   {
@@ -220,6 +227,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "prose",
     property: "argumentHint",
     clients: ["claude-code", "mamba"],
+    honouredBy: "run",
     description: "What to type after the skill's name, such as `[file]`.",
   },
   {
@@ -229,6 +237,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     takesLine: true,
     property: "arguments",
     clients: ["claude-code"],
+    honouredBy: "invoke",
     description: "Names of the arguments, in order; `$name` stands for each in the body.",
   },
   {
@@ -236,6 +245,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "map",
     property: "inputSchema",
     clients: ["ash"],
+    honouredBy: "invoke",
     description: "JSON Schema of the input.",
   },
 
@@ -247,6 +257,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     property: "context",
     aliases: ["execution-mode"],
     clients: ["claude-code", "mamba"],
+    honouredBy: "invoke",
     description: "`fork`: an isolated run. `inline`: the text goes into the caller's conversation.",
   },
   {
@@ -254,6 +265,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "text",
     property: "agent",
     clients: ["claude-code", "mamba"],
+    honouredBy: "run",
     description: "The subagent that runs the skill when it forks.",
   },
   {
@@ -268,6 +280,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "text",
     property: "model",
     clients: ["claude-code", "ash", "mamba"],
+    honouredBy: "run",
     description: "A model, or an alias from the configuration.",
   },
   {
@@ -276,6 +289,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     property: "model",
     fallbackFor: "model",
     clients: ["ash"],
+    honouredBy: "run",
     description: "A model alias; used when `model` is absent.",
   },
   {
@@ -290,6 +304,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "count",
     property: "maxIterations",
     clients: ["ash"],
+    honouredBy: "run",
     description: "How many model calls a run may take.",
   },
   {
@@ -297,6 +312,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "tools",
     property: "requiredTools",
     clients: ["ash"],
+    honouredBy: "invoke",
     description: "Tools that must exist before a run starts.",
   },
   {
@@ -304,6 +320,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "tools",
     property: "disallowedTools",
     clients: ["claude-code"],
+    honouredBy: "run",
     description: "Tools the skill may never use.",
   },
   {
@@ -320,6 +337,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     separator: "words",
     property: "env",
     clients: ["ash"],
+    honouredBy: "invoke",
     description: "Environment variables a run receives from the configuration.",
   },
   {
@@ -355,6 +373,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "text",
     property: "shell",
     clients: ["claude-code"],
+    honouredBy: "invoke",
     description: "The shell for commands in the body.",
   },
   {

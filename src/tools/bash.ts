@@ -57,7 +57,8 @@ export const bashTool: Tool = {
   },
 };
 
-async function explainNoSandbox(): Promise<ToolOutput> {
+/** Why no command is run, with what to do. */
+export async function explainNoSandbox(): Promise<ToolOutput> {
   const { sandbox, probes } = await chooseSandbox({ backend: "auto" });
   if (!sandbox) return fault(explainAbsence(probes));
   return fault(

@@ -144,9 +144,15 @@ verifies(["case 91", 151], "an agent is given its skills beforehand, in its orde
     "home/.metier/skills/empty/SKILL.md": "---\nname: empty\ndescription: Nothing.\n---\n",
   });
   const reviewer = agent("reviewer", { skills: ["zebra", "empty", "apple"] });
+  const wrapped = (name: string): string =>
+    `<skill_content name="${name}"[^>]*>\n\\w+ rules\\.\n</skill_content>`;
   const { metier } = await openRuns(
     world,
-    [says("Done.", { system: { matches: "You are the reviewer[\\s\\S]*Zebra rules[\\s\\S]*Apple rules" } })],
+    [
+      says("Done.", {
+        system: { matches: `You are the reviewer[^]*${wrapped("zebra")}[^]*${wrapped("apple")}` },
+      }),
+    ],
     { agents: [reviewer] },
   );
   expect(await metier.invoke({ skill: "review" })).toMatchObject({ kind: "run", result: { text: "Done." } });

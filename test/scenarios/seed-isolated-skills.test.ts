@@ -26,7 +26,9 @@ describe("the first system's checklist", () => {
         review: [],
         lacking: ["requires:\n  bins: [zz-none]"],
       });
-      world.write({ "home/.ash/config.toml": "[skills.review]\nenabled = false\n" });
+      world.write({
+        "home/.ash/config.toml": "[skills]\nbundled = false\n[skills.review]\nenabled = false\n",
+      });
       const metier = await world.metier(ASH);
       const listing = metier.renderListing({ format: "markdown", location: "none" });
       expect(listing).toContain("**research**: The research skill.");

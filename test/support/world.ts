@@ -67,7 +67,12 @@ export function createWorld({ repository = true, environment = {} }: WorldOption
         if (answer === undefined) throw new Error(`An unexpected question: ${question}`);
         return answer;
       },
-      onInterrupt: () => undefined,
+      async readLine(prompt) {
+        stdout += prompt;
+        const text = left.shift();
+        return text === undefined ? { kind: "end" } : { kind: "line", text };
+      },
+      onInterrupt: () => () => undefined,
     });
     if (left.length > 0) throw new Error(`Answers that nobody asked for: ${left.join(", ")}`);
     return {

@@ -1,8 +1,6 @@
 /** `metier run`: one skill, one isolated run. Standard output is the result alone; progress goes to standard error. */
 import { resolve } from "node:path";
-import type { RunStatus } from "../../events/run-event.ts";
 import { runFolder } from "../../events/run-log.ts";
-import { EXIT, type ExitCode } from "../../foundation/exit-codes.ts";
 import { refusalText } from "../../invoke/refusal-text.ts";
 import type { RunRequest } from "../../run/run-request.ts";
 import type { RunResult } from "../../run/run-result.ts";
@@ -16,6 +14,7 @@ import { planJson, planText } from "../output/plan-text.ts";
 import { createProgress } from "../output/run-progress.ts";
 import { safeText, styleFor } from "../output/style.ts";
 import { copyWorkFiles } from "../run/copy-work-files.ts";
+import { exitFor } from "../run/exit-for.ts";
 import { questionsFor } from "../run/questions.ts";
 import { type RunFlags, readRunFlags } from "../run/run-flags.ts";
 
@@ -74,16 +73,8 @@ async function carryOut(
   finish(context, flags, result);
 }
 
-const EXIT_OF: Readonly<Record<RunStatus, ExitCode>> = {
-  completed: EXIT.done,
-  limited: EXIT.limited,
-  failed: EXIT.failed,
-  refused: EXIT.refused,
-  cancelled: EXIT.cancelled,
-};
-
 function finish(context: CliContext, flags: RunFlags, result: RunResult): void {
-  endWith(context, result.error?.code === "model.missing" ? EXIT.prerequisite : EXIT_OF[result.status]);
+  endWith(context, exitFor(result));
   if (flags.json) {
     outJson(context, result);
     return;

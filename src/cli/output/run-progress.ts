@@ -38,7 +38,7 @@ function describe(event: RunEvent, tokens: number, style: Style): string | undef
 }
 
 /** The one thing a person wants to see of a call. */
-function inputText(input: unknown): string {
+export function inputText(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input);
   const { command, path, url, skill } = input as Readonly<Record<string, unknown>>;
   const shown = command ?? url ?? skill ?? path;

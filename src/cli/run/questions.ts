@@ -3,9 +3,9 @@ import type { ApprovalAnswer, AskApproval } from "../../run/approvals.ts";
 import type { RunRequest } from "../../run/run-request.ts";
 import type { AskUser } from "../../tools/ask-user.ts";
 import type { CliContext } from "../context.ts";
-import { cutText, safeText } from "../output/style.ts";
+import { safeText } from "../output/style.ts";
 
-interface QuestionFlags {
+export interface QuestionFlags {
   readonly approve: boolean;
   readonly json: boolean;
   readonly events?: boolean;
@@ -27,19 +27,20 @@ const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
   a: "always",
   always: "always",
 };
-const WIDTH = 400;
-
 function askApproval(io: CliContext["io"]): AskApproval {
   return async ({ skill, tool, input, rule }) => {
     const what = typeof input.command === "string" ? input.command : JSON.stringify(input);
-    io.stderr.write(
-      `\n${safeText(skill)} wants to call ${tool} (${safeText(rule)}):\n  ${cutText(what, WIDTH)}\n`,
-    );
+    io.stderr.write(`\n${safeText(skill)} wants to call ${tool} (${safeText(rule)}):\n${indent(what)}\n`);
     const answer = (await io.ask("Allow it? [y]es, [a]lways for this same call, [N]o: "))
       .trim()
       .toLowerCase();
     return ANSWERS[answer] ?? "no";
   };
+}
+
+/** All of it: nobody can agree to what they do not see. */
+function indent(text: string): string {
+  return safeText(text).replace(/^/gm, "  ");
 }
 
 function askUser(io: CliContext["io"]): AskUser {

@@ -73,7 +73,7 @@ function readLimits({ maxIterations, timeout, maxTokens }: RunFlags): Partial<Ru
   };
 }
 
-function readCount(flag: string, text: string): number {
+export function readCount(flag: string, text: string): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (number > 0) return number;
   throw new UsageError(`\`${flag}\` is \`${text}\`; it must be a whole number from 1.`);

@@ -98,6 +98,7 @@ describe("the table of keys", () => {
       capabilities: { providers: { mail: provider } },
       tools: { bash: "deny" },
       policyTools: {},
+      policyRuns: {},
       sandbox: { backend: "bubblewrap", network: ["example.com"], programs: ["python3"] },
       runs: {
         maxIterations: 4,

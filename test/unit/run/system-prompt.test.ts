@@ -5,6 +5,7 @@ import { verifies } from "../../support/verifies.ts";
 const ALL: SystemPromptParts = {
   skill: "report",
   role: "You are the writer.",
+  preloaded: '<skill_content name="style">\nShort sentences.\n</skill_content>',
   authors: ["Ada", "Ben"],
   rationale: "Reports take too long.",
   instructions: "Write the report.",
@@ -23,6 +24,7 @@ describe("the system prompt of a run", () => {
     const found = positions(
       assembleSystemPrompt(ALL),
       "You are the writer.",
+      '<skill_content name="style">\nShort sentences.\n</skill_content>',
       "written by Ada, Ben.",
       "Why it exists: Reports take too long.",
       '<skill_instructions name="report">\nWrite the report.\n</skill_instructions>',
