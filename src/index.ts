@@ -70,6 +70,7 @@ export type { Script, ScriptedTurn } from "./model/script.ts";
 export { createScriptedModel, type ScriptedModel } from "./model/scripted-model.ts";
 export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "./run/approvals.ts";
 export type { BudgetLimits } from "./run/budget.ts";
+export type { Chat, ChatOptions, ChatTurn } from "./run/chat.ts";
 export type { ConversationTool, ConversationToolOptions } from "./run/conversation-tool.ts";
 export type { InvokeOutcome } from "./run/invoke-skill.ts";
 export type { RunHandle } from "./run/run-handle.ts";

@@ -1,5 +1,5 @@
 /** The same work done twice: by the bare loop of the AI SDK, and by isolated runs of a skill. */
-import { jsonSchema, isStepCount, ToolLoopAgent, tool } from "ai";
+import { isStepCount, jsonSchema, ToolLoopAgent, tool } from "ai";
 import { createMetier } from "../../dist/index.js";
 import { answerTo, askFor, TOOL, TOOL_ABOUT, TOOL_INPUT } from "./model.mjs";
 
@@ -10,7 +10,8 @@ export const CONTESTANTS = [BARE, METIER, METIER_WITH_SECRET];
 
 const MOST_STEPS = 1000;
 const SECRET = { name: "ADDER_KEY", value: "5kZq0Wc7uJ1xT9bLr4Ne" };
-const INSTRUCTIONS = "You add numbers. Call the tool as often as you are asked to, then say how many steps you took.";
+const INSTRUCTIONS =
+  "You add numbers. Call the tool as often as you are asked to, then say how many steps you took.";
 
 /** @typedef {(steps: number) => Promise<void>} Run one run to its end; throws unless it did the work */
 /** @typedef {import("@ai-sdk/provider").LanguageModelV4} Model */

@@ -12,7 +12,16 @@ export const TOOL_INPUT = /** @type {const} */ ({
   additionalProperties: false,
 });
 
-const WORDS = ["The sum ", "is not ", "known yet, ", "so it is ", "added up ", "with the ", "tool that ", "adds."];
+const WORDS = [
+  "The sum ",
+  "is not ",
+  "known yet, ",
+  "so it is ",
+  "added up ",
+  "with the ",
+  "tool that ",
+  "adds.",
+];
 const USAGE = {
   inputTokens: { total: 100, noCache: 100, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 20, text: 20, reasoning: 0 },
@@ -52,7 +61,9 @@ export function createModel(beforeAnswer = async () => undefined) {
 
 /** @param {import("@ai-sdk/provider").LanguageModelV4Prompt} prompt @returns {readonly Part[]} */
 function nextParts(prompt) {
-  const wanted = Number(/Take (\d+) steps/.exec(JSON.stringify(prompt.find(({ role }) => role === "user")))?.[1]);
+  const wanted = Number(
+    /Take (\d+) steps/.exec(JSON.stringify(prompt.find(({ role }) => role === "user")))?.[1],
+  );
   const step = prompt.filter(({ role }) => role === "tool").length + 1;
   const isLast = step >= wanted;
   const id = `text-${step}`;

@@ -45,7 +45,13 @@ async function help(args) {
   const parts = [];
   const stdout = { write: (/** @type {string} */ text) => void parts.push(text) };
   const world = { cwd: ".", environment: {}, interactive: false, color: false };
-  await runCli(args, { stdout, stderr: stdout, ...world, ask: async () => "", onInterrupt: () => undefined });
+  await runCli(args, {
+    stdout,
+    stderr: stdout,
+    ...world,
+    ask: async () => "",
+    onInterrupt: () => () => undefined,
+  });
   return parts.join("");
 }
 

@@ -1,4 +1,4 @@
-/** Runs are kept for thirty days. Old ones go when a new one starts; any can be removed by hand, with its work folder. */
+/** Runs are kept for thirty days. Old ones go when new ones start; any can be removed by hand, with its work folder. */
 import { rmSync } from "node:fs";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Places } from "../host/places.ts";
@@ -15,6 +15,17 @@ export interface RemovedRuns {
 }
 
 type RunPlaces = Pick<Places, "runs">;
+
+const HOUR_MS = 60 * 60 * 1000;
+/** When a folder was looked through by this process. */
+const lookedThrough = new Map<string, number>();
+
+/** At the start of a run: once an hour, because all runs are listed for it. */
+export function tidyRuns(places: RunPlaces, now: number = Date.now()): void {
+  if (now - (lookedThrough.get(places.runs) ?? 0) < HOUR_MS) return;
+  lookedThrough.set(places.runs, now);
+  removeOldRuns(places, KEPT_MS, now);
+}
 
 /** Those that began longer ago than this. */
 export function removeOldRuns(

@@ -54,6 +54,7 @@ const REFERENCES = "references/";
 export class SkillManager {
   readonly #metier: Metier;
   readonly #request: Pick<RunRequest, "approve" | "onEvent">;
+  /** By address, `scope:name`: what was given with one skill must not reach another of its name. */
   readonly #tools = new Map<string, readonly Tool<unknown>[]>();
   readonly #active = new Set<string>();
 
@@ -103,7 +104,7 @@ export class SkillManager {
     { tools = [] }: { readonly tools?: readonly Tool<unknown>[] } = {},
   ): Promise<Skill> {
     const registered = await this.#metier.register(skill);
-    if (tools.length > 0) this.#tools.set(registered.name, tools);
+    if (tools.length > 0) this.#tools.set(addressOf(registered), tools);
     return registered;
   }
 
@@ -111,10 +112,10 @@ export class SkillManager {
   async deregister(name: string): Promise<void> {
     await this.#metier.deregister(name);
     // A folder that was registered takes all its skills with it.
-    const gone = [...this.#active].filter((active) => !this.#metier.has(active));
-    for (const each of [name, ...gone]) {
-      this.#tools.delete(each);
-      this.#active.delete(each);
+    for (const address of [...this.#active, ...this.#tools.keys()]) {
+      if (this.#metier.has(address)) continue;
+      this.#tools.delete(address);
+      this.#active.delete(address);
     }
   }
 
@@ -138,7 +139,7 @@ export class SkillManager {
    * a run that did not complete.
    */
   async activate(name: string, args = ""): Promise<string> {
-    const tools = this.#tools.get(this.#nameOf(name));
+    const tools = this.#tools.get(this.#addressOf(name));
     const outcome = await this.#metier.activate({
       ...this.#request,
       skill: name,
@@ -146,29 +147,30 @@ export class SkillManager {
       ...(tools && { tools }),
     });
     const text = textOf(outcome, "code");
-    if (outcome.kind === "inline") this.#active.add(outcome.prepared.skill.name);
+    if (outcome.kind === "inline") this.#active.add(addressOf(outcome.prepared.skill));
     return text;
   }
 
   /** A skill that is not active, or not known, is no fault. */
   deactivate(name: string): void {
-    this.#active.delete(this.#nameOf(name));
+    this.#active.delete(this.#addressOf(name));
   }
 
   isActive(name: string): boolean {
-    return this.#active.has(this.#nameOf(name));
+    return this.#active.has(this.#addressOf(name));
   }
 
   /** The tools of the active skills, under names of their own. */
   getAllTools(): readonly OwnedTool[] {
-    const active = [...this.#active].filter((name) => this.#metier.get(name)?.status === "enabled");
     const isNamespaced = this.#metier.config.config.skills.namespaceTools;
-    const tools = active.flatMap((skill) =>
-      (this.#tools.get(skill) ?? []).map((tool) => {
-        const owned = ownTool(skill, tool);
+    const tools = [...this.#active].flatMap((address) => {
+      const skill = this.#metier.get(address);
+      if (skill === undefined || skill.status === "disabled" || skill.status === "unavailable") return [];
+      return (this.#tools.get(address) ?? []).map((tool) => {
+        const owned = ownTool(skill.name, tool);
         return isNamespaced ? owned : { ...owned, id: tool.name, name: tool.name };
-      }),
-    );
+      });
+    });
     refuseSameName(tools);
     return tools;
   }
@@ -200,10 +202,15 @@ export class SkillManager {
     };
   }
 
-  /** `scope:name` and the name are one skill. */
-  #nameOf(name: string): string {
-    return this.#metier.get(name)?.name ?? name;
+  /** Of the skill that a name or an address means. */
+  #addressOf(name: string): string {
+    const skill = this.#metier.get(name);
+    return skill ? addressOf(skill) : name;
   }
+}
+
+function addressOf({ scope, name }: Skill): string {
+  return `${scope}:${name}`;
 }
 
 function refuseSameName(tools: readonly OwnedTool[]): void {

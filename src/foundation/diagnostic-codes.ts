@@ -150,6 +150,7 @@ export const DIAGNOSTIC_CODES = {
   // the model of a run
   "model.unknown": "A model is named that is not configured; the default one is used.",
   "model.no-key": "A skill names a provider for which there is no key; the default model is used.",
+  "model.no-price": "A cost limit is set, but the model has no price, so the limit cannot hold.",
   "model.plain-http": "A key is sent over plain HTTP to another machine.",
 
   // secrets, the environment of a run, and its events

@@ -1,6 +1,7 @@
 /** Nothing a skill declares is dropped silently: which of its fields have no effect here, and why. */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
+import { MANIFEST_FIELDS } from "../skill/manifest-fields.ts";
 import type { Skill } from "../skill/skill.ts";
 import { type TrustedThing, trustAllows } from "../trust/trust-policy.ts";
 import { type Execution, NEED_ISOLATION, type RunField } from "./choose-execution.ts";
@@ -12,9 +13,11 @@ export function reportFields(
   trust: EffectiveTrust,
 ): readonly Diagnostic[] {
   const lost = execution === "inline" ? lostInline(skill.manifest) : [];
+  const idle = execution === "isolated" ? idleFields(skill.manifest) : [];
   const withheld = withheldFrom(skill.manifest, trust);
   return [
     ...(lost.length > 0 ? [reportLost(skill, lost)] : []),
+    ...(idle.length > 0 ? [reportIdle(skill, idle)] : []),
     ...(withheld.length > 0 ? [reportWithheld(skill, withheld, trust)] : []),
   ];
 }
@@ -43,6 +46,17 @@ function lostInline(manifest: SkillManifest): readonly string[] {
   return [...NEED_ISOLATION, ...LOST_INLINE]
     .filter(({ field, isDeclared }) => !HONOURED_INLINE.has(field) && isDeclared(manifest))
     .map(({ field }) => (field === "allowed-tools" ? "`allowed-tools` as a restriction" : `\`${field}\``));
+}
+
+/** What no stage of this version acts on, by the table of all fields. */
+function idleFields(manifest: SkillManifest): readonly string[] {
+  return MANIFEST_FIELDS.filter(({ honouredBy, property }) => !honouredBy && isGiven(manifest[property])).map(
+    ({ name }) => `\`${name}\``,
+  );
+}
+
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
 interface TrustedField {
@@ -91,6 +105,16 @@ function reportLost(skill: Skill, fields: readonly string[]): Diagnostic {
     path: pathOf(skill),
     message: `\`${skill.name}\` is activated inline, where this is not honoured: ${fields.join(", ")}.`,
     hint: `An isolated run honours it: \`metier run ${skill.name}\`, or \`context: fork\` in the skill.`,
+  };
+}
+
+function reportIdle(skill: Skill, fields: readonly string[]): Diagnostic {
+  return {
+    code: "invoke.not-honoured",
+    severity: "warning",
+    path: pathOf(skill),
+    message: `\`${skill.name}\` is run without this, which this version does not act on: ${fields.join(", ")}.`,
+    hint: "Check that the skill can do without.",
   };
 }
 

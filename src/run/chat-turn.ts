@@ -25,7 +25,7 @@ import { openRecorder } from "./open-recorder.ts";
 import { retryingModel } from "./retrying-model.ts";
 import type { RunHost } from "./run-host.ts";
 import { type CarriedOut, carryOut } from "./run-isolated.ts";
-import { chooseLimits } from "./run-limits.ts";
+import { chooseLimits, reportUnpriced } from "./run-limits.ts";
 import { skillLists } from "./run-policy.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import { programTools, runTools } from "./run-tools.ts";
@@ -94,7 +94,8 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
     isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
     hostTools: programTools(host, options).map(({ name }) => name),
   });
-  const limits = chooseLimits(config, options.limits);
+  const { maxConversationTokens: _, maxConversationCost, ...wished } = options.limits ?? {};
+  const limits = chooseLimits(config, wished);
   const budget = createBudget(limits, state.budget);
   const recorder = await openRecorder({
     places: host.places,
@@ -161,6 +162,10 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
   await recorder.close();
   const diagnostics = [
     ...model.diagnostics,
+    ...reportUnpriced(
+      { ...limits, ...(maxConversationCost !== undefined && { maxCost: maxConversationCost }) },
+      model,
+    ),
     ...seen.diagnostics,
     ...unsafe,
     ...policy.diagnostics,
@@ -184,7 +189,7 @@ export function noteFolder(
 
 /** The user's own conversation, as logs name it. */
 const CHAT = {
-  skill: { name: "chat", location: "" },
+  skill: { name: "chat", location: "", manifest: {} },
   source: "user",
   chain: [],
   trust: { level: "trusted", reason: "It is the user's own conversation." },

@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelMessage } from "ai";
-import { removeOldRuns } from "../events/remove-runs.ts";
+import { tidyRuns } from "../events/remove-runs.ts";
 import { createRunId } from "../events/run-id.ts";
 import { MetierError, UsageError } from "../foundation/errors.ts";
 import { decideAccess } from "../invoke/checks/access.ts";
@@ -64,7 +64,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
   const { caller = {}, limits = {} } = options;
   const host = withoutHidden(given, caller);
   const model = await openModel(host, options);
-  removeOldRuns(host.places);
+  tidyRuns(host.places);
   const { maxConversationTokens: maxTokens, maxConversationCost: maxCost } = limits;
   const budget = createBudget({
     owner: "this conversation",

@@ -2,10 +2,12 @@
  * The loop: the AI SDK's `ToolLoopAgent` around one guarded model, until it answers without a tool call or something
  * stops it. Knows nothing of skills; a run and a chat turn are both made of it.
  */
-import type { JSONSchema7, LanguageModelV4 } from "@ai-sdk/provider";
+import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { ModelMessage, ToolSet } from "ai";
 import type { RunLimit } from "../events/run-event.ts";
 import type { Tool, ToolInput, ToolOutput } from "../tools/tool.ts";
+
+export type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 
 export interface LoopInput {
   readonly model: LanguageModelV4;
@@ -16,6 +18,8 @@ export interface LoopInput {
   /** Cancels the model call and every tool. */
   readonly signal: AbortSignal;
   readonly maxOutputTokens?: number;
+  /** How much the model thinks. */
+  readonly reasoning?: Reasoning;
   /** Asked after each step: what stops the loop, if anything does. */
   reached(): RunLimit | undefined;
   call(tool: Tool, input: ToolInput, callId: string, signal: AbortSignal): Promise<ToolOutput>;
@@ -39,19 +43,20 @@ export interface LoopOutcome {
 }
 
 export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
-  const { ToolLoopAgent, isStepCount } = await import("ai");
+  const { ToolLoopAgent } = await import("ai");
   const messages: ModelMessage[] = [];
   const agent = new ToolLoopAgent({
     model: input.model,
     instructions: input.system,
     tools: await toAgentTools(input),
-    stopWhen: [isStepCount(input.maxIterations), () => input.reached() !== undefined],
+    stopWhen: [({ steps }) => steps.length >= input.maxIterations, () => input.reached() !== undefined],
     maxRetries: 0, // The model retries by itself, and says so (`src/model/retry.ts`).
     telemetry: { isEnabled: false }, // The run's own events are the record.
     include: { requestBody: false, responseBody: false },
     onStepEnd: ({ response }) => void messages.push(...response.messages),
     onError: () => undefined, // The stream's `error` part says it; without this the SDK prints to the console.
     ...(input.maxOutputTokens !== undefined && { maxOutputTokens: input.maxOutputTokens }),
+    ...(input.reasoning && { reasoning: input.reasoning }),
   });
   let iterations = 0;
   let finishReason = "";

@@ -12,13 +12,12 @@ export type OwnCommand = (
 
 /** Rejects when it cannot be run, fails or takes too long. What it printed is in no message: it may be a secret. */
 export function createOwnCommand(environment: Environment): OwnCommand {
-  const find = createCommandFinder(environment);
-  const env = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
   return async ([name = "", ...args], { timeoutMs = TIMEOUT_MS } = {}) => {
-    const program = name.startsWith("/") ? name : find(name);
+    const program = name.startsWith("/") ? name : createCommandFinder(environment)(name);
     if (program === undefined) throw new Error(`\`${name}\` is not on PATH`);
+    const env = Object.fromEntries(
+      Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
     const limits = { timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES };
     const { ended, exitCode, stdout } = await runProcess({ program, args, env, limits });
     if (ended === "exited" && exitCode === 0) return { stdout };

@@ -16,7 +16,7 @@ import { createOwnCommand } from "./own-command.ts";
 export function createSecretMachine(environment: Environment): SecretMachine {
   return {
     runCommand: createOwnCommand(environment),
-    findCommand: createCommandFinder(environment),
+    findCommand: (name) => createCommandFinder(environment)(name),
     platform: process.platform,
   };
 }

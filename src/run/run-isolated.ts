@@ -11,6 +11,7 @@ import { costOf, type Pricing } from "../model/pricing.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import type { Redactor } from "../secrets/redaction.ts";
+import type { SkillManifest } from "../skill/manifest.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
@@ -20,14 +21,14 @@ import { callTool, type ToolDesk } from "./call-tool.ts";
 import { describeFault } from "./describe-fault.ts";
 import { guardModel } from "./guard-model.ts";
 import { listWorkFiles } from "./list-work-files.ts";
-import { type LoopOutcome, runLoop } from "./loop.ts";
+import { type LoopOutcome, type Reasoning, runLoop } from "./loop.ts";
 import { createStop, type RunLimits, type RunStop } from "./run-limits.ts";
 import type { RunResult, SandboxUse } from "./run-result.ts";
 import { noteUse } from "./sandbox-use.ts";
 
 /** What a run is about: a prepared skill, or the user's own conversation. */
 export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust" | "diagnostics"> {
-  readonly skill: Pick<Skill, "name" | "location">;
+  readonly skill: Pick<Skill, "name" | "location"> & { readonly manifest: Pick<SkillManifest, "effort"> };
 }
 
 export interface IsolatedRun {
@@ -52,6 +53,7 @@ export interface IsolatedRun {
   env(): Readonly<Record<string, string>>;
   readonly redactor: Redactor;
   readonly limits: RunLimits;
+  readonly reasoning?: Reasoning;
   readonly budget: Budget;
   readonly signal?: AbortSignal;
   emit(event: RunEventBody): void;
@@ -103,6 +105,9 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     messages: [...(run.history ?? []), { role: "user", content: run.message }],
     tools: run.tools,
     maxIterations: run.limits.maxIterations,
+    ...(run.reasoning && { reasoning: run.reasoning }),
+    // One answer may not use more than the whole run may.
+    ...(run.limits.maxTokens !== undefined && { maxOutputTokens: run.limits.maxTokens }),
     signal: stop.signal,
     reached: () => stop.reached()?.limit,
     call: (tool, input, callId, signal) => {

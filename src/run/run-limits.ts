@@ -1,6 +1,9 @@
 /** The limits of one run, and the switch that stops it: by the caller, by the clock, or by what it wrote. */
 import type { Config, RunsConfig } from "../config/config.ts";
 import type { RunLimit } from "../events/run-event.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { UsageError } from "../foundation/errors.ts";
+import type { ResolvedModel } from "../model/model-request.ts";
 import type { Budget } from "./budget.ts";
 
 export interface RunLimits {
@@ -30,11 +33,41 @@ function toLimits({ timeoutSeconds, ...runs }: Partial<RunsConfig>): Partial<Run
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
 }
 
+/** A limit that cannot hold must not look as if it did. */
+export function reportUnpriced(
+  { maxCost }: RunLimits,
+  { id, alias = "<alias>", pricing }: Pick<ResolvedModel, "id" | "alias" | "pricing">,
+): readonly Diagnostic[] {
+  if (maxCost === undefined || pricing !== undefined) return [];
+  return [
+    {
+      code: "model.no-price",
+      severity: "warning",
+      path: `models.${alias}`,
+      message: `The run may cost at most ${maxCost}, but \`${id}\` has no price, so its cost is not limited.`,
+      hint: `Set \`input-price\` and \`output-price\` under \`[models.${alias}]\`, or limit tokens.`,
+    },
+  ];
+}
+
+/** The limits with what a caller says instead. Throws `UsageError` for what is no limit: it would never be reached. */
+export function changeLimits(limits: RunLimits, given: Partial<RunLimits> = {}): RunLimits {
+  const told = Object.entries(given).filter(([, value]) => value !== undefined);
+  for (const [name, value] of told) {
+    if (typeof value === "number" && value > 0) continue;
+    throw new UsageError(`The limit \`${name}\` is \`${value}\`; allowed is a number above 0.`);
+  }
+  return { ...limits, ...Object.fromEntries(told) };
+}
+
 export interface LimitReached {
   readonly limit: RunLimit;
   /** What was used and what is allowed. */
   readonly message: string;
 }
+
+/** The most that a timer takes; with more it would go off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunStop {
   /** Ends the model call and every tool of the run. */
@@ -56,7 +89,8 @@ export function createStop(limits: RunLimits, budget: Budget, caller: AbortSigna
     stopped ??= { limit, message };
     own.abort(new Error(message));
   };
-  const timer = setTimeout(() => stop("time", `${limits.timeoutMs} ms are over`), limits.timeoutMs);
+  const timeoutMs = Math.min(limits.timeoutMs, LONGEST_TIMER_MS);
+  const timer = setTimeout(() => stop("time", `${timeoutMs} ms are over`), timeoutMs);
   return {
     signal: caller ? AbortSignal.any([caller, own.signal]) : own.signal,
     get cancelled() {

@@ -1,7 +1,7 @@
 /** A prepared invocation carried out: its folder made, everything set up, each event recorded, skills it starts started. */
 import { mkdirSync, rmSync } from "node:fs";
 import { openRecording } from "../events/record.ts";
-import { removeOldRuns } from "../events/remove-runs.ts";
+import { tidyRuns } from "../events/remove-runs.ts";
 import { runFolder } from "../events/run-log.ts";
 import type { RunRecorder, RunSink } from "../events/run-recorder.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
@@ -28,7 +28,7 @@ export interface RunOrder {
 
 export async function runPrepared(order: RunOrder): Promise<RunResult> {
   const { prepared, request, host, runId, parent } = order;
-  if (parent === undefined) removeOldRuns(host.places);
+  if (parent === undefined) tidyRuns(host.places);
   const started: { run?: StartedRun } = {};
   const outcome = await planIn(order, (child, signal) => {
     if (started.run === undefined) throw new Error("A tool was called before the run began.");

@@ -1,6 +1,6 @@
 /**
  * Everything an isolated run needs, decided before it starts: model, agent, tools and their policy, world, sandbox,
- * secrets, limits and prompt. `--dry-run` shows what this decides; `run-skill.ts` carries it out.
+ * secrets, limits and prompt. `--dry-run` shows what this decides; `run-prepared.ts` carries it out.
  */
 import type { Agent } from "../agents/agent.ts";
 import { hasFolder } from "../disclose/skill-folder.ts";
@@ -19,10 +19,12 @@ import type { ToolPolicy } from "../tools/tool-policy.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { configFilesOf } from "./config-files.ts";
 import { createMemory } from "./conversation-memory.ts";
+import { readEffort } from "./effort.ts";
 import { grantedNetwork } from "./granted-network.ts";
+import type { Reasoning } from "./loop.ts";
 import { createOwnCommand } from "./own-command.ts";
 import type { RunHost } from "./run-host.ts";
-import { chooseLimits, type RunLimits } from "./run-limits.ts";
+import { chooseLimits, type RunLimits, reportUnpriced } from "./run-limits.ts";
 import { createRunPolicy } from "./run-policy.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import type { SandboxUse } from "./run-result.ts";
@@ -45,6 +47,7 @@ export interface RunPlan {
   readonly memory: ConversationMemory;
   readonly redactor: Redactor;
   readonly limits: RunLimits;
+  readonly reasoning?: Reasoning;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -121,6 +124,8 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     .filter(([, { secret }]) => secret)
     .map(([name, { value }]) => ({ name, value }));
   const redactor = createRedactor([...secrets, ...model.secrets]);
+  const limits = limitsOf(input, agent.agent);
+  const reasoning = readEffort(skill.manifest.effort);
   const plan: RunPlan = {
     runId,
     prepared,
@@ -145,12 +150,14 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     declared: skill.manifest.sandbox ?? { network: [], read: [], write: [] },
     memory,
     redactor,
-    limits: limitsOf(input, agent.agent),
+    limits,
+    ...(reasoning && { reasoning }),
     diagnostics: [
       ...prepared.diagnostics,
       ...built.diagnostics,
       ...chosen.diagnostics,
       ...model.diagnostics,
+      ...reportUnpriced(limits, model),
       ...policy.diagnostics,
       ...redactor.diagnostics,
     ],

@@ -97,7 +97,7 @@ export function findPrivatePlaces(places: Places, configFiles: readonly string[]
   const secrets = resolveAll([
     ...METIER_PLACES.map((name) => join(places.base, name)),
     ...configFiles,
-    ...homes.flatMap((home) => CREDENTIAL_PLACES.map((name) => join(home, name))),
+    ...homes.flatMap(credentialPlaces),
   ]);
   return { homes: homes.filter((home) => home !== "/"), secrets };
 }
@@ -112,15 +112,25 @@ export function whyPrivate(path: string, { secrets }: PrivatePlaces, places: Pla
   return secret && `\`${secret}\` is a place for secrets`;
 }
 
-function otherHomes(): readonly string[] {
-  return ["/home", "/Users"].flatMap((folder) => listNames(folder).map((name) => join(folder, name)));
+/** Only what begins with a name that is there: resolving each place in each home would cost every run a millisecond. */
+function credentialPlaces(home: string): readonly string[] {
+  const names = listNames(home)?.map((name) => name.toLowerCase()); // Some file systems ignore case.
+  const isThere = new Set(names);
+  const known =
+    names && CREDENTIAL_PLACES.filter((place) => isThere.has(place.split("/", 1)[0]?.toLowerCase() ?? ""));
+  return (known ?? CREDENTIAL_PLACES).map((name) => join(home, name));
 }
 
-function listNames(folder: string): readonly string[] {
+function otherHomes(): readonly string[] {
+  return ["/home", "/Users"].flatMap((folder) => (listNames(folder) ?? []).map((name) => join(folder, name)));
+}
+
+/** `undefined` when it is not there or must not be listed. */
+function listNames(folder: string): readonly string[] | undefined {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // This system keeps homes elsewhere.
+    return undefined; // This system keeps homes elsewhere, or the home is another user's.
   }
 }
 

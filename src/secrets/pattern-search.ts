@@ -34,7 +34,7 @@ interface Trie {
   readonly sibling: Int32Array;
   /** Index of the pattern that ends in the node. */
   readonly pattern: Int32Array;
-  /** By unit: most of a text leads from the root back to it, so that has to be quick. */
+  /** By unit, up to the last one there is: most of a text leads from the root back to it, so that has to be quick. */
   readonly rootChild: Int32Array;
 }
 
@@ -80,7 +80,9 @@ function buildTrie(patterns: readonly Pattern[]): Trie {
     firstChild: new Int32Array(most),
     sibling: new Int32Array(most),
     pattern: new Int32Array(most).fill(NONE),
-    rootChild: new Int32Array(0x10000),
+    rootChild: new Int32Array(
+      1 + patterns.reduce((most, { text }) => Math.max(most, text.charCodeAt(0) || 0), 0),
+    ),
   };
   const addChild = (parent: number, unit: number): number => {
     const node = trie.size++;

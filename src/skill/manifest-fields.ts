@@ -297,6 +297,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     kind: "text",
     property: "effort",
     clients: ["claude-code"],
+    honouredBy: "run",
     description: "How much the model thinks.",
   },
   {
@@ -354,6 +355,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     separator: "words",
     property: "capabilities",
     clients: ["ash"],
+    honouredBy: "invoke",
     description: "Operations the host performs for the skill, each as `namespace.name`.",
   },
   {
@@ -366,6 +368,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
       write: "Paths a run may write.",
     },
     clients: ["metier"],
+    honouredBy: "run",
     description: "What a run may reach beyond its own folder.",
   },
   {

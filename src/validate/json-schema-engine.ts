@@ -47,7 +47,8 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   if (JSON.stringify(rest).includes('"$async"')) return { ok: false, fault: "`$async` is not supported" };
   try {
     const validate = withinTime(() => compileWith(engine, rest));
-    return { ok: true, check: (value) => checkWith(validate, value) };
+    const watch = isQuick(rest) ? runFreely : withinTime;
+    return { ok: true, check: (value) => checkWith(validate, value, watch) };
   } catch (error) {
     return { ok: false, fault: describeThrown(error) };
   }
@@ -82,10 +83,10 @@ function compileWith(create: Engine, schema: JsonSchema): ValidateFunction {
   return ajv.compile(schema);
 }
 
-function checkWith(validate: ValidateFunction, given: unknown): SchemaOutcome {
+function checkWith(validate: ValidateFunction, given: unknown, watch: Watch): SchemaOutcome {
   try {
     const value = structuredClone(given) as Json;
-    const errors = withinTime((): readonly ErrorObject[] => (validate(value) ? [] : (validate.errors ?? [])));
+    const errors = watch((): readonly ErrorObject[] => (validate(value) ? [] : (validate.errors ?? [])));
     return { ok: true, value, faults: errors.map(describeSchemaError) };
   } catch (error) {
     return { ok: false, fault: describeThrown(error) };
@@ -118,6 +119,21 @@ function compilePattern(pattern: string): { test(text: string): boolean } {
     throw new Error(`the pattern ${showValue(pattern)} is not supported (${reason})`, { cause });
   }
 }
+
+const MAX_QUICK_CHARACTERS = 8 * 1024;
+/** A reference can multiply the work, a pattern takes its own time. The value of a property `pattern` is no text. */
+const SLOW_KEYWORDS = /"(?:\$(?:ref|dynamicRef|recursiveRef)|patternProperties)":|"pattern":"/;
+
+/** Without these each part of the schema meets each part of the value at most once, which needs no watching. */
+function isQuick(schema: JsonSchema): boolean {
+  const text = JSON.stringify(schema);
+  return text.length <= MAX_QUICK_CHARACTERS && !SLOW_KEYWORDS.test(text);
+}
+
+type Watch = <Value>(work: () => Value) => Value;
+
+/** Watching starts a thread, which costs more than the check of a tool's input. */
+const runFreely: Watch = (work) => work();
 
 interface Guard {
   readonly context: Context;

@@ -61,6 +61,14 @@ describe("the guides", () => {
     }
   });
 
+  test("the other pieces of a user's config they show load without a diagnostic", async () => {
+    for (const config of blocksOf("toml user")) {
+      const world = createWorld();
+      world.write({ "home/.metier/config.toml": config });
+      expect((await world.metier()).diagnostics()).toEqual([]);
+    }
+  });
+
   test("the project file there counts without a grant", async () => {
     for (const config of blocksOf("toml project")) {
       const world = createWorld();

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { type CodeBlock, codeBlocks, readDocuments } from "../support/documents.ts";
 import { ROOT } from "../support/repository.ts";
-import { temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder, writeTree } from "../support/temporary.ts";
 
 const blocks = readDocuments()
   .flatMap(codeBlocks)
@@ -19,7 +19,10 @@ function commands(block: CodeBlock): readonly string[] {
     .filter((line) => line.startsWith("npx metier"));
 }
 
-/** A folder with what a clone has and an `npx` that runs this repository's command. */
+/** A model that answers at once, so that commands which need one can be shown. */
+const SCRIPT = '[{ "answer": { "text": "Three points." } }]';
+
+/** A folder with what a clone has, a home with a model and an `npx` that runs this repository's command. */
 function makeWorkplace(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
   const folder = temporaryFolder();
   const [cwd, home, bin] = [join(folder, "clone"), join(folder, "home"), join(folder, "bin")];
@@ -27,6 +30,9 @@ function makeWorkplace(): { readonly cwd: string; readonly env: NodeJS.ProcessEn
   for (const copied of ["skills", "examples"].filter((name) => existsSync(join(ROOT, name)))) {
     cpSync(join(ROOT, copied), join(cwd, copied), { recursive: true });
   }
+  const script = join(folder, "script.json");
+  const config = `[models.default]\nprovider = "scripted"\nmodel = "${script}"\n`;
+  writeTree(folder, { "script.json": SCRIPT, "home/.metier/config.toml": config });
   const npx = join(bin, "npx");
   writeFileSync(npx, `#!/bin/sh\nshift\nexec '${process.execPath}' '${ROOT}/bin/metier.js' "$@"\n`);
   chmodSync(npx, 0o755);

@@ -72,6 +72,19 @@ test("before the first step", async () => {
   expect(result).toMatchObject({ status: "cancelled", text: "" });
 });
 
+test("by the handle of a run in the background", async () => {
+  const world = createRunWorld({ outer: [] });
+  const { metier } = await openRuns(world, [{ answer: { text: "Never said.", delayMs: 600_000 } }]);
+  const handle = metier.start({
+    skill: "outer",
+    onEvent: ({ type }) => {
+      if (type === "model-called") setImmediate(() => handle.cancel());
+    },
+  });
+  expect(await handle.result).toMatchObject({ runId: handle.runId, status: "cancelled" });
+  expect(handle.status).toBe("cancelled");
+});
+
 test("while a question to the user is open, which nobody will ever answer", async () => {
   const stop = new AbortController();
   const { result } = await cancelOn([bash("true")], () => undefined, {

@@ -90,6 +90,8 @@ async function expectSound(
     expect(log.events.map(({ seq }) => seq)).toEqual(log.events.map((_, index) => index + 1));
     return log.events;
   });
+  const recording = readRunLog(join(world.root, "recording.jsonl"));
+  expect(recording).toMatchObject({ ok: true, broken: 0, unknown: 0 });
   const logged = logs.flat();
   const stored = told.filter((type) => type !== "text-delta");
   expect(logged.length).toBeGreaterThanOrEqual(stored.length);

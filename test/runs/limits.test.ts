@@ -1,7 +1,10 @@
 /** Every limit ends a run as `limited`, with the text so far; what nested runs use counts for those that started them. */
 import { expect, test } from "vitest";
 import type { ScriptedTurn } from "../../src/model/script.ts";
+import { createScriptedModel } from "../../src/model/scripted-model.ts";
 import type { RunLimits } from "../../src/run/run-limits.ts";
+import type { RunRequest } from "../../src/run/run-request.ts";
+import { createMetierUnder } from "../../src/runtime/create-metier.ts";
 import { answer, type Tool } from "../../src/tools/tool.ts";
 import { createRunWorld, eventsOf, openRuns, says, useSkill } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
@@ -89,15 +92,38 @@ verifies([206], "a cost budget ends a run, by the prices of the config", async (
   expect(result).toMatchObject({ status: "limited", limit: "cost", iterations: 2, text: "Second." });
 });
 
-test("the config's limits hold where the call sets none, and a policy of the config is not undercut by defaults", async () => {
+test("a cost limit that cannot hold, because the model has no price, is said", async () => {
   const world = createRunWorld({ echo: [] });
-  world.write({ "home/.metier/config.toml": "[runs]\nmax-iterations = 1\n" });
-  const { run } = await openRuns(world, [step("Only.")], { tools: [look] });
-  expect((await run({ skill: "echo" })).result).toMatchObject({
-    status: "limited",
-    iterations: 1,
-    text: "Only.",
+  const { run } = await openRuns(world, [says("Done.")]);
+  const { result } = await run({ skill: "echo", limits: { maxCost: 1 } });
+  expect(result.diagnostics).toContainEqual(
+    expect.objectContaining({ code: "model.no-price", severity: "warning" }),
+  );
+});
+
+test("the config's limits hold where neither skill nor call says otherwise; a policy's hold in any case", async () => {
+  const world = createRunWorld({ echo: [], eager: ["max-iterations: 50"] });
+  world.write({
+    "home/.metier/config.toml": "[runs]\nmax-iterations = 2\n",
+    "policy.toml": "[runs]\nmax-iterations = 3\nmax-tokens = 1000\n",
   });
+  const limitsUnder = async (policy: string | undefined, request: RunRequest): Promise<RunLimits> => {
+    const { home, project: cwd } = world;
+    const models = { default: createScriptedModel([]) };
+    const metier = await createMetierUnder(policy, { home, cwd, environment: {}, models });
+    const planned = await metier.plan(request);
+    if (!planned.ok) throw new Error(planned.result.error?.message);
+    return planned.plan.limits;
+  };
+  const absent = `${world.root}/no-policy.toml`;
+  const policy = `${world.root}/policy.toml`;
+  const asked = { skill: "echo", limits: { maxIterations: 70, maxTokens: 5000 } };
+  expect(await limitsUnder(absent, { skill: "echo" })).toMatchObject({ maxIterations: 2 });
+  expect(await limitsUnder(absent, { skill: "eager" })).toMatchObject({ maxIterations: 50 });
+  expect(await limitsUnder(absent, asked)).toMatchObject({ maxIterations: 70, maxTokens: 5000 });
+  expect(await limitsUnder(policy, { skill: "echo" })).toMatchObject({ maxIterations: 2, maxTokens: 1000 });
+  expect(await limitsUnder(policy, { skill: "eager" })).toMatchObject({ maxIterations: 3 });
+  expect(await limitsUnder(policy, asked)).toMatchObject({ maxIterations: 3, maxTokens: 1000 });
 });
 
 verifies([206], "tokens of nested runs are summed into their parents, and spend their budget", async () => {

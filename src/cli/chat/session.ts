@@ -2,7 +2,7 @@
 import { EXIT } from "../../foundation/exit-codes.ts";
 import type { Chat } from "../../run/chat.ts";
 import { type CliContext, endWith, err, out } from "../context.ts";
-import { styleFor } from "../output/style.ts";
+import { safeLine, styleFor } from "../output/style.ts";
 import { HELP, type OwnCommand, offersText, readOwnCommand } from "./own-commands.ts";
 import type { Teller } from "./tell-turn.ts";
 
@@ -15,7 +15,7 @@ export interface SessionParts {
 export async function runSession(context: CliContext, { open, tell }: SessionParts): Promise<void> {
   const style = styleFor(context.io.color);
   let chat = await open();
-  out(context, style.dim(`Talking with ${chat.model}. /help says what else you can type.`));
+  out(context, style.dim(`Talking with ${safeLine(chat.model)}. /help says what else you can type.`));
   for await (const text of readTexts(context)) {
     const own = readOwnCommand(text);
     if (own === "exit") return;

@@ -63,6 +63,7 @@ export function createTeller(context: CliContext, options: TellerOptions): TurnT
       current = new AbortController();
       const { promise: left, resolve: leave } = Promise.withResolvers<"left">();
       let stop = io.onInterrupt(() => {
+        printer.interrupted();
         current.abort(new CancelledError());
         stop();
         stop = io.onInterrupt(() => leave("left"));

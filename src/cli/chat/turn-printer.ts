@@ -8,6 +8,8 @@ const WIDTH = 100;
 
 export interface TurnPrinter {
   event(event: RunEvent): void;
+  /** The terminal shows `^C` where the cursor is. */
+  interrupted(): void;
   /** The turn is over: the next thing begins on a line of its own. */
   end(): void;
 }
@@ -45,6 +47,10 @@ export function createTurnPrinter({ io, style, streams }: PrinterOptions): TurnP
       const line = describe(event, style);
       if (line !== undefined) note(line, event.runId);
     },
+    interrupted() {
+      isLineOpen = true;
+      closeLine();
+    },
     end() {
       closeLine();
       top = undefined;
@@ -55,6 +61,7 @@ export function createTurnPrinter({ io, style, streams }: PrinterOptions): TurnP
 function describe(event: RunEvent, style: Style): string | undefined {
   switch (event.type) {
     case "tool-called": {
+      if (event.tool === "ask_user" && event.decision !== "deny") return undefined; // The question itself is shown.
       const call = `${safeLine(event.tool)} ${cutText(inputText(event.input), WIDTH)}`;
       return event.decision === "deny"
         ? `${style.yellow("✗")} ${style.dim(`${call}: ${safeLine(event.rule)}`)}`

@@ -4,6 +4,7 @@ import { checkSkillTables } from "../../../src/config/check-skill-tables.ts";
 import { explainConfig } from "../../../src/config/explain-config.ts";
 import { formatKeyPath, parseKeyPath } from "../../../src/config/key-path.ts";
 import { skillSettings } from "../../../src/config/skill-settings.ts";
+import { verifies } from "../../support/verifies.ts";
 import { createWorld } from "./world.ts";
 
 describe("explaining the config", () => {
@@ -76,7 +77,7 @@ describe("the settings of one skill", () => {
     expect(skillSettings(config, "constructor")).toEqual({ allowChatIds: ["1"], env: {} });
   });
 
-  test("take the provider from `[capabilities.providers]` first", async () => {
+  verifies(165, "take the provider from `[capabilities.providers]` first", async () => {
     const { config } = await createWorld({ user }).load();
     expect(skillSettings(config, "mail").capabilityProvider).toEqual({ command: ["b"], namespace: "mail" });
   });

@@ -172,6 +172,18 @@ describe("the tools of skills", () => {
     },
   );
 
+  test("do not reach another skill of that name", async () => {
+    const world = createWorld();
+    world.write({ "project/.mamba/skills/a/SKILL.md": skill("a"), "more/a/SKILL.md": skill("a") });
+    const manager = await open(world);
+    await manager.register(join(world.root, "more/a"), { tools: [tool("run")] });
+    await manager.activate("a");
+    expect(manager.isActive("project:a")).toBe(true);
+    expect(manager.getAllTools()).toEqual([]);
+    await manager.activate("custom:a");
+    expect(manager.getAllTools()).toMatchObject([{ id: "a:run" }]);
+  });
+
   test("are gone when their skill is", async () => {
     const world = createWorld();
     world.write({ "more/a/SKILL.md": skill("a") });

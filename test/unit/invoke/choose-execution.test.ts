@@ -27,7 +27,10 @@ describe("`auto`", () => {
     const world = await invocationWorld({ files: own("x", line), config: CONFIG });
     const { execution, diagnostics } = await world.prepare({ skill: "x" }, HOST);
     expect(execution).toBe("isolated");
-    expect(diagnostics.filter(({ code }) => code === "invoke.not-honoured")).toEqual([]);
+    const idle = diagnostics.filter(({ code }) => code === "invoke.not-honoured");
+    expect(idle.map(({ message }) => message)).toEqual(
+      field === "packages" ? [expect.stringContaining("`packages`")] : [],
+    );
     const text = await world.prepare({ skill: "x" }, { ...HOST, asked: "text" });
     expect(text.execution).toBe("inline");
     const lost = text.diagnostics.find(({ code }) => code === "invoke.not-honoured")?.message;

@@ -52,7 +52,7 @@ describe("the options of createMetier", () => {
 
   test("a name that is near to none gets the whole list", async () => {
     await expect(create({ zzzzzzzz: 1 })).rejects.toMatchObject({
-      hint: expect.stringMatching(/^It has `cwd`, `home`, .*`environment`\.$/),
+      hint: expect.stringMatching(/^It has `models`, .*`cwd`, `home`, .*`environment`\.$/),
     });
   });
 

@@ -86,20 +86,20 @@ verifies(11, "one note names the fields that other clients do not know, and who 
 });
 
 test("one note names the fields that this version does not act on", () => {
-  const notes = noteFields(parsedSkill(fields({ effort: "high", model: "fast" })), "standard");
+  const notes = noteFields(parsedSkill(fields({ background: true, model: "fast" })), "standard");
   expect(notes).toMatchObject([
     { code: "field.not-portable" },
-    { code: "field.not-honoured", message: "This version reads, but does not act on `effort`." },
+    { code: "field.not-honoured", message: "This version reads, but does not act on `background`." },
   ]);
 });
 
 verifies([47, 48], "inspecting adds notes and links to what the rules say", () => {
   const parsed = skillOnDisk("[a](missing.md)");
-  const checked = inspectSkill({ ...parsed, frontmatter: fields({ effort: "high" }) }, "standard");
+  const checked = inspectSkill({ ...parsed, frontmatter: fields({ background: true }) }, "standard");
   expect(findings(checked)).toEqual([
     "info field.not-honoured",
     "info field.not-portable",
     "warning reference.dangling",
   ]);
-  expect(checked).toMatchObject({ valid: true, manifest: { effort: "high" } });
+  expect(checked).toMatchObject({ valid: true, manifest: { background: true } });
 });

@@ -1,0 +1,17 @@
+/** A skill's `effort` in the words of the AI SDK; what is none of them leaves it to the provider. */
+import type { Reasoning } from "./loop.ts";
+
+const EFFORTS: Readonly<Record<string, Reasoning>> = {
+  none: "none",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "max",
+};
+
+export function readEffort(effort: string | undefined): Reasoning | undefined {
+  const word = effort?.trim().toLowerCase() ?? "";
+  return Object.hasOwn(EFFORTS, word) ? EFFORTS[word] : undefined;
+}
