@@ -9,7 +9,7 @@ export interface ApprovalQuestion {
   readonly rule: string;
 }
 
-/** `always`: also for the same call, or any call of a tool without a scope, for the rest of the run. */
+/** `always`: also for the same tool with the same input, for the rest of the run. */
 export type ApprovalAnswer = "yes" | "no" | "always";
 export type AskApproval = (question: ApprovalQuestion) => ApprovalAnswer | Promise<ApprovalAnswer>;
 

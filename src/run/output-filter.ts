@@ -5,7 +5,8 @@
 import type { OutputFilterMode } from "../config/run-fields.ts";
 
 /** Marks that only the host writes. */
-const HOST_TAGS = /<\s*\/?\s*(?:system|instruction|assistant|developer|skill_content)\b[^>]{0,200}>/giu;
+const HOST_TAGS =
+  /<[\s/]{0,9}(?:system|instruction|assistant|developer|skill_content|skill_instructions|caller_context)\b[^>]{0,200}>/giu;
 
 /** What an attempt to take over a model reads like. */
 const RULES: readonly RegExp[] = [

@@ -14,12 +14,20 @@ export interface RunLimits {
   readonly maxCost?: number;
 }
 
-/** What one run may use: the config's word, each wish over the one before, and never more than the policy allows. */
+/**
+ * What one run may use: the config's word, each wish over the one before, and never more than the policy allows. Throws
+ * `UsageError` for a wish that is no limit.
+ */
 export function chooseLimits(
   { runs, policyRuns }: Pick<Config, "runs" | "policyRuns">,
   ...wishes: readonly (Partial<RunLimits> | undefined)[]
 ): RunLimits {
-  const wanted = new Map([toLimits(runs), ...wishes].flatMap((limits) => Object.entries(limits ?? {})));
+  const told = [toLimits(runs), ...wishes].flatMap((limits) => Object.entries(limits ?? {}));
+  const wanted = new Map(told.filter(([, limit]) => limit !== undefined));
+  for (const [name, limit] of wanted) {
+    // A program in JavaScript may give anything, and what is no number is never reached.
+    if (!(limit > 0)) throw new UsageError(`The limit \`${name}\` is \`${limit}\`; it must be a number above 0.`);
+  }
   for (const [name, most] of Object.entries(toLimits(policyRuns))) {
     wanted.set(name, Math.min(wanted.get(name) ?? most, most));
   }
@@ -48,16 +56,6 @@ export function reportUnpriced(
       hint: `Set \`input-price\` and \`output-price\` under \`[models.${alias}]\`, or limit tokens.`,
     },
   ];
-}
-
-/** The limits with what a caller says instead. Throws `UsageError` for what is no limit: it would never be reached. */
-export function changeLimits(limits: RunLimits, given: Partial<RunLimits> = {}): RunLimits {
-  const told = Object.entries(given).filter(([, value]) => value !== undefined);
-  for (const [name, value] of told) {
-    if (typeof value === "number" && value > 0) continue;
-    throw new UsageError(`The limit \`${name}\` is \`${value}\`; allowed is a number above 0.`);
-  }
-  return { ...limits, ...Object.fromEntries(told) };
 }
 
 export interface LimitReached {

@@ -44,7 +44,7 @@ const LIMITS: readonly {
   },
   {
     limit: "time",
-    limits: { timeoutMs: 250 },
+    limits: { timeoutMs: 1500 },
     script: [step("First."), { answer: { text: "Never said.", delayMs: 60_000 } }],
     text: "First.",
   },

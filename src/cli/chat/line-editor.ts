@@ -13,8 +13,6 @@ export interface LineEditor {
 const HISTORY_SIZE = 500;
 
 export function createLineEditor(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): LineEditor {
-  /** What was pasted behind the last line end, and not sent yet. */
-  let begun = "";
   return {
     async read(prompt, history) {
       const reader = createInterface({
@@ -29,15 +27,15 @@ export function createLineEditor(input: NodeJS.ReadableStream, output: NodeJS.Wr
         const lines: string[] = [];
         reader.on("line", (line) => {
           lines.push(line);
-          // Lines that were pasted come all at once: they are one message.
-          setImmediate(() => resolve({ kind: "line", text: lines.join("\n") }));
+          // Lines that were pasted come all at once and are one message; its last one may still wait for its end.
+          setImmediate(() => {
+            if (reader.line === "") resolve({ kind: "line", text: lines.join("\n") });
+          });
         });
         reader.on("SIGINT", () => resolve({ kind: "interrupt", text: reader.line }));
         reader.on("close", () => resolve({ kind: "end" }));
         reader.prompt();
-        reader.write(begun);
       });
-      begun = typed.kind === "line" ? reader.line : "";
       reader.close();
       if (typed.kind !== "line") output.write("\n");
       return typed;

@@ -27,10 +27,14 @@ const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
   a: "always",
   always: "always",
 };
+
 function askApproval(io: CliContext["io"]): AskApproval {
   return async ({ skill, tool, input, rule }) => {
-    const what = typeof input.command === "string" ? input.command : JSON.stringify(input);
-    io.stderr.write(`\n${safeText(skill)} wants to call ${tool} (${safeText(rule)}):\n${indent(what)}\n`);
+    const what =
+      tool === "bash" && typeof input.command === "string" ? input.command : JSON.stringify(input);
+    io.stderr.write(
+      `\n${safeText(skill)} wants to call ${safeText(tool)} (${safeText(rule)}):\n${indent(what)}\n`,
+    );
     const answer = (await io.ask("Allow it? [y]es, [a]lways for this same call, [N]o: "))
       .trim()
       .toLowerCase();
