@@ -4,6 +4,7 @@ import { normaliseSkillName } from "../skill/skill-name.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 import { showValue } from "../validate/report.ts";
 import type { Agent } from "./agent.ts";
+import { builtInAgent } from "./built-in-agents.ts";
 
 export type AgentLookup =
   | { readonly ok: true; readonly agent: Agent }
@@ -13,7 +14,8 @@ const MOST_NAMED = 20;
 
 /** By its name, also as it is written in a file: `Code Reviewer` finds `code-reviewer`. */
 export function findAgent(agents: ReadonlyMap<string, Agent>, name: string): AgentLookup {
-  const agent = agents.get(name) ?? agents.get(normaliseSkillName(name));
+  const plain = normaliseSkillName(name);
+  const agent = agents.get(name) ?? agents.get(plain) ?? builtInAgent(plain);
   if (agent === undefined)
     return { ok: false, message: `There is no agent ${showValue(name)}.`, hint: hintFor(agents, name) };
   // What may not start a loop by its own word may not lead one either.

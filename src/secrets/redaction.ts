@@ -39,6 +39,7 @@ interface Gate {
 export function createRedactor(secrets: Iterable<Secret> = []): Redactor {
   const known: Secret[] = [];
   const diagnostics: Diagnostic[] = [];
+  const clean = createTextMemory();
   let gate: Gate | undefined;
   const add = (secret: Secret): void => {
     if (secret.value === "") return;
@@ -46,6 +47,7 @@ export function createRedactor(secrets: Iterable<Secret> = []): Redactor {
     else if (!known.some(({ value }) => value === secret.value)) {
       known.push(secret);
       gate = undefined;
+      clean.forget();
     }
   };
   const current = (): Gate | undefined => {
@@ -54,7 +56,10 @@ export function createRedactor(secrets: Iterable<Secret> = []): Redactor {
   };
   const redact = (text: string): string => {
     const now = text.length < SHORTEST_SECRET ? undefined : current();
-    return now ? redactText(text, now) : text;
+    if (now === undefined || clean.has(text)) return text;
+    const redacted = redactText(text, now);
+    if (redacted === text) clean.add(text);
+    return redacted;
   };
   for (const secret of secrets) add(secret);
   return {
@@ -63,6 +68,28 @@ export function createRedactor(secrets: Iterable<Secret> = []): Redactor {
     stream: () => createStream(current),
     add,
     diagnostics,
+  };
+}
+
+/** More than this is not kept for the sake of speed. */
+const MOST_REMEMBERED = 4 * 1024 * 1024;
+
+/** Texts without a secret: the messages of a run come by at every step, and need not be searched again each time. */
+function createTextMemory(): { has(text: string): boolean; add(text: string): void; forget(): void } {
+  const texts = new Set<string>();
+  let size = 0;
+  const forget = (): void => {
+    texts.clear();
+    size = 0;
+  };
+  return {
+    has: (text) => texts.has(text),
+    add(text) {
+      if (size + text.length > MOST_REMEMBERED) forget();
+      texts.add(text);
+      size += text.length;
+    },
+    forget,
   };
 }
 
@@ -191,13 +218,22 @@ function mapTexts(value: unknown, redact: (text: string) => string, level: numbe
   }
   if (typeof value !== "object" || value === null) return value;
   if (level > MOST_LEVELS) return "[nested too deeply]";
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, redact, level + 1));
-  if (!isPlain(value)) return value;
-  const entries = Object.entries(value).map(([key, item]) => [
-    redact(key),
-    mapTexts(item, redact, level + 1),
-  ]);
-  return Object.fromEntries(entries);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mapTexts(item, redact, level + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  return isPlain(value) ? mapEntries(value, redact, level + 1) : value;
+}
+
+/** The same object when nothing in it changes, which is how most are. */
+function mapEntries(value: object, redact: (text: string) => string, level: number): object {
+  let isChanged = false;
+  const entries = Object.entries(value).map(([key, item]): readonly [string, unknown] => {
+    const safe = [redact(key), mapTexts(item, redact, level)] as const;
+    isChanged ||= safe[0] !== key || safe[1] !== item;
+    return safe;
+  });
+  return isChanged ? Object.fromEntries(entries) : value;
 }
 
 function isPlain(value: object): boolean {
