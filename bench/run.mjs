@@ -4,9 +4,10 @@ import { setUp } from "../scripts/setup/set-up.mjs";
 import { benchFind } from "./find.mjs";
 import { benchList } from "./list.mjs";
 import { writeSection } from "./report.mjs";
+import { benchRun } from "./run-loop.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
-const BENCHES = { find: benchFind, list: benchList };
+const BENCHES = { find: benchFind, list: benchList, run: benchRun };
 
 const name = process.argv[2] ?? "";
 const bench = BENCHES[name];

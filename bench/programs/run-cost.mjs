@@ -2,9 +2,9 @@
 import { CONTESTANTS, createContestant } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";
 
-const [home = "", steps = "1", together = "1", rounds = "1", warmUps = "0"] = process.argv.slice(2);
+const [folder = "", steps = "1", together = "1", rounds = "1", warmUps = "0"] = process.argv.slice(2);
 const model = createModel();
-const contestants = await Promise.all(CONTESTANTS.map((name) => createContestant(name, model, home)));
+const contestants = await Promise.all(CONTESTANTS.map((name) => createContestant(name, model, folder)));
 const times = contestants.map(() => /** @type {number[]} */ ([]));
 for (let round = -Number(warmUps); round < Number(rounds); round++) {
   for (const [index, run] of contestants.entries()) {

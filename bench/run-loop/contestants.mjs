@@ -1,33 +1,52 @@
-/** The same work done twice: by the bare loop of the AI SDK, and by isolated runs of a skill. */
-import { isStepCount, jsonSchema, ToolLoopAgent, tool } from "ai";
-import { createMetier } from "../../dist/index.js";
+/**
+ * The same work done by the bare loop of the AI SDK and by isolated runs of a skill. Both are loaded when they are asked
+ * for: this file is read before the set-up has installed the one and built the other.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ROOT } from "../../scripts/setup/repository.mjs";
 import { answerTo, askFor, TOOL, TOOL_ABOUT, TOOL_INPUT } from "./model.mjs";
 
+/** @typedef {import("@ai-sdk/provider").LanguageModelV4} Model */
+/** @typedef {(steps: number) => Promise<void>} Run to its end; throws unless the work was done */
+
 export const BARE = "bare AI SDK loop";
-export const METIER = "metier";
-export const METIER_WITH_SECRET = "metier, a secret to redact";
+const METIER = "metier";
+const METIER_WITH_SECRET = "metier, a secret to redact";
 export const CONTESTANTS = [BARE, METIER, METIER_WITH_SECRET];
+
+/** In the working directory of our runs, which is looked through for secrets when a run starts. */
+export const PROJECT_FILES = 1000;
 
 const MOST_STEPS = 1000;
 const SECRET = { name: "ADDER_KEY", value: "5kZq0Wc7uJ1xT9bLr4Ne" };
 const INSTRUCTIONS =
   "You add numbers. Call the tool as often as you are asked to, then say how many steps you took.";
 
-/** @typedef {(steps: number) => Promise<void>} Run one run to its end; throws unless it did the work */
-/** @typedef {import("@ai-sdk/provider").LanguageModelV4} Model */
+/** @param {string} folder an empty one: gets a home and a project */
+export function createFolders(folder) {
+  mkdirSync(join(folder, "home"));
+  for (let index = 0; index < PROJECT_FILES; index++) {
+    const place = join(folder, "project", `part-${index % 50}`);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, `file-${index}.txt`), "");
+  }
+}
 
 /**
  * @param {string} name
  * @param {Model} model
- * @param {string} home an empty folder
+ * @param {string} folder with what `createFolders` made
  * @returns {Promise<Run>}
  */
-export async function createContestant(name, model, home) {
-  return name === BARE ? createBare(model) : createOwn(model, home, name === METIER_WITH_SECRET);
+export function createContestant(name, model, folder) {
+  return name === BARE ? createBare(model) : createOwn(model, folder, name === METIER_WITH_SECRET);
 }
 
-/** @param {Model} model @returns {Run} */
-function createBare(model) {
+/** @param {Model} model @returns {Promise<Run>} */
+async function createBare(model) {
+  const { isStepCount, jsonSchema, ToolLoopAgent, tool } = await import("ai");
   const agent = new ToolLoopAgent({
     model,
     instructions: INSTRUCTIONS,
@@ -51,11 +70,12 @@ function createBare(model) {
   };
 }
 
-/** @param {Model} model @param {string} home @param {boolean} hasSecret @returns {Promise<Run>} */
-async function createOwn(model, home, hasSecret) {
+/** @param {Model} model @param {string} folder @param {boolean} hasSecret @returns {Promise<Run>} */
+async function createOwn(model, folder, hasSecret) {
+  const { createMetier } = await importMetier();
   const metier = await createMetier({
-    home,
-    cwd: home,
+    home: join(folder, "home"),
+    cwd: join(folder, "project"),
     models: { default: model },
     tools: [
       {
@@ -82,6 +102,11 @@ async function createOwn(model, home, hasSecret) {
     const { text, error } = await metier.run({ skill: "adder", message: askFor(steps), limits });
     check(error?.message ?? text, steps);
   };
+}
+
+/** The built library, as whoever installs it has it. @returns {Promise<typeof import("../../src/index.ts")>} */
+async function importMetier() {
+  return import(pathToFileURL(join(ROOT, "dist", "index.js")).href);
 }
 
 /** @param {any} input */

@@ -7,6 +7,7 @@ import { type CleanText, cleanText } from "../disclose/clean-text.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { SecretMachine } from "../secrets/fetch-secret.ts";
 import { type RunEnvironment, resolveRunEnvironment } from "../secrets/run-environment.ts";
+import type { Json } from "../skill/manifest.ts";
 import type { Skill } from "../skill/skill.ts";
 import { digestBytes } from "../trust/identify-file.ts";
 import { showNames } from "../validate/report.ts";
@@ -143,6 +144,8 @@ async function assemble(
   const line = cleanText(invocation.arguments ?? "");
   const message = cleanText(invocation.message ?? "");
   const context = cleanText(invocation.context ?? "");
+  const given = input.ok ? input.input : undefined;
+  const data = cleanText(given === undefined ? "" : JSON.stringify(given));
   const body = await renderBody(instructions?.text ?? "", {
     skill,
     execution,
@@ -162,14 +165,14 @@ async function assemble(
     digest: digestBytes(body.text),
     ...(invocation.message !== undefined && { message: message.text }),
     ...(invocation.context !== undefined && { context: context.text }),
-    ...(input.ok && input.input !== undefined && { input: input.input }),
+    ...(given !== undefined && { input: JSON.parse(data.text) as Json }),
     env: environment.variables,
     diagnostics: [
       ...(instructions?.diagnostics ?? []),
       ...reportFields(skill, execution, trust),
       ...body.diagnostics,
       ...environment.diagnostics,
-      ...reportRemoved(skill, { arguments: line, message, context }),
+      ...reportRemoved(skill, { arguments: line, message, context, input: data }),
     ],
   };
 }

@@ -1,5 +1,6 @@
 /** Whether a person agrees to a tool call: asked one at a time, remembered for the run. Nobody to ask means no. */
 import type { ToolInput } from "../tools/tool.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface ApprovalQuestion {
   readonly skill: string;
@@ -14,9 +15,13 @@ export type ApprovalAnswer = "yes" | "no" | "always";
 export type AskApproval = (question: ApprovalQuestion) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 export interface Approvals {
-  ask(
-    question: Omit<ApprovalQuestion, "skill">,
-  ): Promise<{ readonly approved: boolean; readonly rule: string }>;
+  /** Once the signal has come, nobody is asked any more. */
+  ask(question: Omit<ApprovalQuestion, "skill">, signal: AbortSignal): Promise<Approval>;
+}
+
+export interface Approval {
+  readonly approved: boolean;
+  readonly rule: string;
 }
 
 export interface ApprovalSettings {
@@ -25,13 +30,17 @@ export interface ApprovalSettings {
   readonly approve?: "all" | AskApproval;
   /** What `always` was answered to; given by a chat, whose turns share it. */
   readonly remembered?: Set<string>;
+  /** Of the run that started this one: the same person is asked. */
+  readonly queue?: QuestionQueue;
 }
 
-export function createApprovals({ skill, approve, remembered = new Set() }: ApprovalSettings): Approvals {
-  let turn: Promise<unknown> = Promise.resolve();
+export function createApprovals(settings: ApprovalSettings): Approvals {
+  const { skill, approve, remembered = new Set(), queue = createQuestionQueue() } = settings;
   const askPerson = async (
     question: Omit<ApprovalQuestion, "skill">,
-  ): Promise<{ readonly approved: boolean; readonly rule: string }> => {
+    signal: AbortSignal,
+  ): Promise<Approval> => {
+    if (signal.aborted) return STOPPED;
     if (approve === "all") return { approved: true, rule: "approved by `--approve`" };
     if (approve === undefined) {
       return { approved: false, rule: `${question.rule}, and there is nobody to ask` };
@@ -52,11 +61,25 @@ export function createApprovals({ skill, approve, remembered = new Set() }: Appr
     }
   };
   return {
-    ask(question) {
-      // Two calls of one step must not talk over each other in a terminal.
-      const next = turn.then(() => askPerson(question));
-      turn = next;
-      return next;
+    async ask(question, signal) {
+      return (await queue(() => askPerson(question, signal), signal)) ?? STOPPED;
     },
+  };
+}
+
+const STOPPED: Approval = { approved: false, rule: "the run was stopped before anyone answered" };
+
+/** Lets one question after the other be asked; `undefined` for one whose run was stopped meanwhile. */
+export type QuestionQueue = (
+  ask: () => Promise<Approval>,
+  signal: AbortSignal,
+) => Promise<Approval | undefined>;
+
+export function createQuestionQueue(): QuestionQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return (ask, signal) => {
+    const asked = untilStopped(last.then(ask), signal);
+    last = asked;
+    return asked;
   };
 }

@@ -99,13 +99,10 @@ async function decide(
   const decision = await policy.decide(tool.name, tool.effect, input);
   const { rule, message = `\`${tool.name}\` was not allowed: ${rule}.` } = decision;
   if (decision.answer !== "ask") return { ...decision, message };
-  const asked = approvals.ask({ tool: tool.name, input, rule });
-  const answer = (await untilStopped(asked, signal)) ?? STOPPED;
+  const answer = await approvals.ask({ tool: tool.name, input, rule }, signal);
   if (answer.approved) return { ...decision, message, rule: answer.rule };
   return { answer: "deny", rule: answer.rule, message: `\`${tool.name}\` was not allowed: ${answer.rule}.` };
 }
-
-const STOPPED = { approved: false, rule: "the run was stopped before anyone answered" } as const;
 
 async function execute(tool: Tool, input: ToolInput, context: ToolContext): Promise<ToolOutput> {
   if (context.signal.aborted) return fault("The run was stopped before this call.");
@@ -120,7 +117,7 @@ async function execute(tool: Tool, input: ToolInput, context: ToolContext): Prom
 }
 
 function present(text: string, { effect }: Tool, { redactor, outputFilter }: ToolDesk): string {
-  const clean = cleanText(redactor.redact(text)).text;
+  const clean = redactor.redact(cleanText(text).text);
   const cut =
     clean.length > MAX_ANSWER
       ? `${clean.slice(0, MAX_ANSWER)}\n[cut: ${clean.length - MAX_ANSWER} more characters]`

@@ -10,7 +10,8 @@ import {
   refuseSlash,
   type Slash,
 } from "./chat-slash.ts";
-import { type ChatState, inherited, noteFolder } from "./chat-turn.ts";
+import { noteFolder } from "./chat-surroundings.ts";
+import { type ChatState, inherited } from "./chat-turn.ts";
 import { refusedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
 import { skillLists } from "./run-policy.ts";
@@ -60,11 +61,19 @@ export async function readMessage(
 /** The user's own call: what the chat's agent may do does not limit it, but an untrusted text in the chat does. */
 function callSkill(
   { name, line }: Slash,
-  { host, memory, budget, model }: ConversationState,
+  { host, memory, budget, model, redactor }: ConversationState,
   options: ChatOptions,
   { runId, signal }: TurnFacts,
 ): ReturnType<typeof invokeSkill> {
-  const parent: RunParent = { chain: [], trust: "trusted", memory, budget, model, onChild: () => undefined };
+  const parent: RunParent = {
+    chain: [],
+    trust: "trusted",
+    memory,
+    budget,
+    model,
+    redactor,
+    onChild: () => undefined,
+  };
   const request: RunRequest = {
     ...inherited(options),
     skill: name,

@@ -7,10 +7,10 @@ import type { ModelMessage } from "ai";
 import { tidyRuns } from "../events/remove-runs.ts";
 import { createRunId } from "../events/run-id.ts";
 import { MetierError, UsageError } from "../foundation/errors.ts";
-import { decideAccess } from "../invoke/checks/access.ts";
 import { refusalText } from "../invoke/refusal-text.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
+import { configuredSecrets } from "../secrets/configured-secrets.ts";
 import { createRedactor } from "../secrets/redaction.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { closeTurn, forgetAbsent, tellResult } from "./chat-history.ts";
@@ -19,6 +19,7 @@ import { type ChatOffer, listOffers } from "./chat-slash.ts";
 import { runTurn } from "./chat-turn.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { limitedResult } from "./ended-early.ts";
+import { hideRestricted } from "./hide-restricted.ts";
 import { createOwnCommand } from "./own-command.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunLimits } from "./run-limits.ts";
@@ -62,7 +63,7 @@ export interface Chat {
 /** Throws `MetierError` with the code `model.unavailable` when there is no model to talk with. */
 export async function createChat(given: RunHost, options: ChatOptions = {}): Promise<Chat> {
   const { caller = {}, limits = {} } = options;
-  const host = withoutHidden(given, caller);
+  const host = hideRestricted(given, caller);
   const model = await openModel(host, options);
   tidyRuns(host.places);
   const { maxConversationTokens: maxTokens, maxConversationCost: maxCost } = limits;
@@ -77,7 +78,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
     memory: createMemory(),
     budget,
     approved: new Set<string>(),
-    redactor: createRedactor(model.secrets),
+    redactor: createRedactor([...model.secrets, ...configuredSecrets(host.config().config)]),
     skillFolders: new Set<string>(),
   };
   let history: readonly ModelMessage[] = [];
@@ -131,15 +132,6 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
       }
     },
   };
-}
-
-/** Skills that this caller would be refused are not told of. */
-function withoutHidden(host: RunHost, caller: NonNullable<ChatOptions["caller"]>): RunHost {
-  const skills: RunHost["library"]["skills"] = () => {
-    const { config } = host.config();
-    return host.library.skills().filter((skill) => decideAccess(skill, caller, config) === undefined);
-  };
-  return { ...host, library: { ...host.library, skills } };
 }
 
 async function openModel(host: RunHost, { model: asked }: ChatOptions): Promise<ResolvedModel> {

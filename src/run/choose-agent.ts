@@ -42,12 +42,24 @@ export async function chooseAgent({ skill }: PreparedInvocation, host: RunHost):
   const { agent } = found;
   const loaded = await preloadSkills(agent, (other) => host.library.getInstructions(other));
   if (!loaded.ok) return { ok: false, fault: { ...loaded, code: "agent.missing" } };
-  const untrusted = host.library
-    .skills()
-    .find(({ name: other, trust }) => loaded.skills.includes(other) && trust.level === "untrusted");
-  if (untrusted) {
-    const message = `The agent \`${agent.name}\` is given the skill \`${untrusted.name}\` beforehand, which is untrusted.`;
-    return { ok: false, fault: { code: "agent.missing", message, hint: untrusted.trust.reason } };
-  }
+  const refused = refuseGiven(agent, loaded.skills, host);
+  if (refused) return { ok: false, fault: refused };
   return { ok: true, agent, preloaded: loaded.text };
+}
+
+/** The text of a skill that is not for this model, or not trusted, must not come in by way of an agent. */
+function refuseGiven(
+  { name }: Agent,
+  given: readonly string[],
+  { library }: RunHost,
+): AgentFault | undefined {
+  const usable = new Map(library.skills().map((skill) => [skill.name, skill]));
+  const other = given.find((skill) => usable.get(skill)?.trust.level !== "trusted");
+  if (other === undefined) return undefined;
+  const skill = usable.get(other);
+  return {
+    code: "agent.missing",
+    message: `The agent \`${name}\` is given the skill \`${other}\` beforehand, which is ${skill ? "untrusted" : "not for this model"}.`,
+    hint: skill?.trust.reason ?? "Take it out of the agent's `skills`.",
+  };
 }

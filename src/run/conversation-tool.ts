@@ -9,6 +9,7 @@ import { fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool
 import { checkJson } from "../validate/json-schema.ts";
 import { type BudgetLimits, createBudget } from "./budget.ts";
 import { rememberConversation } from "./conversation-memory.ts";
+import { hideRestricted } from "./hide-restricted.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
 import { type InvokeFromModel, type UseSkillTool, useSkillTool } from "./use-skill.ts";
@@ -31,10 +32,11 @@ export interface ConversationTool extends Tool<unknown> {
 
 /** `undefined` when there is no skill a model may use. */
 export function createConversationTool(
-  host: RunHost,
+  given: RunHost,
   { conversation = createConversation(), budget, ...request }: ConversationToolOptions,
   trustOf: (skill: string) => Trust | undefined,
 ): ConversationTool | undefined {
+  const host = hideRestricted(given, request.caller);
   const parent: RunParent = {
     chain: [],
     trust: "trusted",

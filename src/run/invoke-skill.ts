@@ -10,6 +10,7 @@ import { activateInline } from "../invoke/inline.ts";
 import type { Invocation, PreparedInvocation, PrepareOutcome, Refusal } from "../invoke/invocation.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { failedResult, refusedResult } from "./ended-early.ts";
+import { hideRestricted } from "./hide-restricted.ts";
 import type { PrepareOptions, RunHost } from "./run-host.ts";
 import { planOnly, runPrepared } from "./run-prepared.ts";
 import type { RunParent, RunRequest } from "./run-request.ts";
@@ -32,9 +33,10 @@ export interface InvokeOptions {
 
 export async function invokeSkill(
   request: RunRequest,
-  host: RunHost,
+  given: RunHost,
   { asked, parent, runId = createRunId() }: InvokeOptions = {},
 ): Promise<InvokeOutcome> {
+  const host = hideRestricted(given, request.caller);
   const outcome = await prepareRequest(request, host, { ...(asked && { asked }), ...(parent && { parent }) });
   if (!outcome.ok) return { kind: "refused", refusal: outcome.refusal };
   const { prepared } = outcome;
@@ -68,11 +70,12 @@ export function prepareRequest(
 /** What `runSkill` would do. */
 export async function planRun(
   request: RunRequest,
-  host: RunHost,
+  given: RunHost,
   runId: string,
 ): Promise<
   { readonly ok: true; readonly plan: RunPlan } | { readonly ok: false; readonly result: RunResult }
 > {
+  const host = hideRestricted(given, request.caller);
   const outcome = await prepareRequest(request, host, { asked: "isolated", isDry: true });
   if (!outcome.ok) return { ok: false, result: refusedResult(runId, outcome.refusal) };
   const { prepared } = outcome;

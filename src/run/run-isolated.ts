@@ -122,7 +122,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
   const durationMs = Math.round(performance.now() - startedAt);
   const summary = {
     ...ending,
-    text: text.value,
+    text: run.redactor.redact(text.value), // Parts of an answer were redacted one by one.
     iterations: guarded.steps,
     usage: run.budget.usage,
     durationMs,
@@ -135,12 +135,16 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     trust: prepared.trust.level,
     model: model.id,
     ...summary,
-    denied,
+    denied: run.redactor.redactJson(denied),
     files: listWorkFiles(world.workDir),
     sandbox: {
       backend: run.sandbox?.backend ?? "absent",
       declared: run.declared,
-      used: { network: [...used.network].sort(), read: [...used.read].sort(), write: [...used.write].sort() },
+      used: run.redactor.redactJson({
+        network: [...used.network].sort(),
+        read: [...used.read].sort(),
+        write: [...used.write].sort(),
+      }),
     },
     diagnostics: prepared.diagnostics,
   };

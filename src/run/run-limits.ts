@@ -26,7 +26,8 @@ export function chooseLimits(
   const wanted = new Map(told.filter(([, limit]) => limit !== undefined));
   for (const [name, limit] of wanted) {
     // A program in JavaScript may give anything, and what is no number is never reached.
-    if (!(limit > 0)) throw new UsageError(`The limit \`${name}\` is \`${limit}\`; it must be a number above 0.`);
+    if (!(limit > 0))
+      throw new UsageError(`The limit \`${name}\` is \`${limit}\`; it must be a number above 0.`);
   }
   for (const [name, most] of Object.entries(toLimits(policyRuns))) {
     wanted.set(name, Math.min(wanted.get(name) ?? most, most));

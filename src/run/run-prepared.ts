@@ -5,7 +5,7 @@ import { tidyRuns } from "../events/remove-runs.ts";
 import { runFolder } from "../events/run-log.ts";
 import type { RunRecorder, RunSink } from "../events/run-recorder.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
-import { createApprovals } from "./approvals.ts";
+import { createApprovals, createQuestionQueue, type QuestionQueue } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { failedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
@@ -49,7 +49,8 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     ...(request.onEvent && { onEvent: request.onEvent }),
   });
   const budget = createBudget(plan.limits, parent?.budget);
-  started.run = { plan, budget, recorder, ...(recording && { recording }) };
+  const questions = parent?.questions ?? createQuestionQueue();
+  started.run = { plan, budget, recorder, questions, ...(recording && { recording }) };
   parent?.onChild({ runId, skill: prepared.skill.name });
   const result = await runIsolated({
     ...plan,
@@ -57,6 +58,7 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
     approvals: createApprovals({
       skill: prepared.skill.name,
+      queue: questions,
       ...(request.approve && { approve: request.approve }),
     }),
     outputFilter: host.config().config.runs.outputFilter,
@@ -97,6 +99,7 @@ interface StartedRun {
   readonly plan: RunPlan;
   readonly budget: Budget;
   readonly recorder: RunRecorder;
+  readonly questions: QuestionQueue;
   readonly recording?: RunSink;
 }
 
@@ -105,9 +108,9 @@ function startChild(
   child: Parameters<InvokeFromModel>[0],
   signal: AbortSignal,
   { prepared, request, host, runId }: RunOrder,
-  { plan, budget, recorder, recording }: StartedRun,
+  { plan, budget, recorder, questions, recording }: StartedRun,
 ): ReturnType<InvokeFromModel> {
-  const { approve, askUser, tools, write, onEvent } = request;
+  const { approve, askUser, userMessage, tools, write, onEvent } = request;
   const parent: RunParent = {
     runId,
     chain: [...prepared.chain, prepared.skill.name],
@@ -118,6 +121,8 @@ function startChild(
     world: plan.world,
     budget,
     model: plan.model,
+    redactor: plan.redactor,
+    questions,
     ...(recording && { recording }),
     onChild: (started) =>
       recorder.emit({ type: "child-started", childRunId: started.runId, skill: started.skill }),
@@ -128,6 +133,7 @@ function startChild(
     signal,
     ...(approve && { approve }),
     ...(askUser && { askUser }),
+    ...(userMessage !== undefined && { userMessage }),
     ...(tools && { tools }),
     ...(write !== undefined && { write }),
     ...(onEvent && { onEvent }),

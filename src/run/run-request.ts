@@ -7,11 +7,12 @@ import type { ConversationMemory } from "../invoke/inline.ts";
 import type { Caller, SkillRequest } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import type { World } from "../sandbox/world.ts";
+import type { Redactor } from "../secrets/redaction.ts";
 import type { Trust } from "../skill/skill.ts";
 import type { AskUser } from "../tools/ask-user.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
-import type { AskApproval } from "./approvals.ts";
+import type { AskApproval, QuestionQueue } from "./approvals.ts";
 import type { Budget } from "./budget.ts";
 import type { RunLimits } from "./run-limits.ts";
 
@@ -27,6 +28,8 @@ export interface RunRequest extends SkillRequest {
   /** `all`: yes to every question the tool policy would ask. Absent: nobody can be asked, so no. */
   readonly approve?: "all" | AskApproval;
   readonly askUser?: AskUser;
+  /** What the user wrote last, word for word, when a model passes the task on. */
+  readonly userMessage?: string;
   /** Tools of the embedding program for this call, and for the skills it starts, beside those of `createMetier`. */
   readonly tools?: readonly Tool[];
   /** Values for variables the skill declares, beside those of the user's config. */
@@ -53,6 +56,10 @@ export interface RunParent {
   readonly world?: World;
   readonly budget: Budget;
   readonly model?: ResolvedModel;
+  /** Where its questions to a person wait, and those of the skills it starts. */
+  readonly questions?: QuestionQueue;
+  /** What it must not tell, no skill it starts may tell, and the reverse. */
+  readonly redactor?: Redactor;
   /** A recording that nested runs share. */
   readonly recording?: RunSink;
   onChild(child: { readonly runId: string; readonly skill: string }): void;

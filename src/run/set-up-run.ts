@@ -13,9 +13,11 @@ import { buildWorld } from "../sandbox/build-world.ts";
 import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
+import { configuredSecrets } from "../secrets/configured-secrets.ts";
 import { createRedactor, type Redactor } from "../secrets/redaction.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
+import { callbackHint } from "./callback-hint.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { configFilesOf } from "./config-files.ts";
 import { createMemory } from "./conversation-memory.ts";
@@ -120,12 +122,10 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     invoke: input.invoke,
     conversation: memory.trust,
   });
-  const secrets = Object.entries(prepared.env)
-    .filter(([, { secret }]) => secret)
-    .map(([name, { value }]) => ({ name, value }));
-  const redactor = createRedactor([...secrets, ...model.secrets]);
+  const redactor = openRedactor(input, model);
   const limits = limitsOf(input, agent.agent);
   const reasoning = readEffort(skill.manifest.effort);
+  const hint = callbackHint(skill.manifest.capabilities, request.userMessage);
   const plan: RunPlan = {
     runId,
     prepared,
@@ -139,6 +139,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
       ...(agent.preloaded !== undefined && { preloaded: agent.preloaded }),
       ...(skill.manifest.rationale !== undefined && { rationale: skill.manifest.rationale }),
       ...(world.skillDir !== undefined && { skillDirectory: world.skillDir }),
+      ...(hint !== undefined && { capabilityHint: hint }),
       ...(prepared.context !== undefined && { callerContext: prepared.context }),
     }),
     message: firstMessage(prepared),
@@ -188,6 +189,16 @@ function chooseModel(
     },
     runCommand: createOwnCommand(host.environment),
   });
+}
+
+/** One gate for a run and all that it starts: what one of them was given, another may come upon. */
+function openRedactor({ prepared, host, parent }: PlanInput, model: ResolvedModel): Redactor {
+  const redactor = parent?.redactor ?? createRedactor(configuredSecrets(host.config().config));
+  for (const [name, { value, secret }] of Object.entries(prepared.env)) {
+    if (secret) redactor.add({ name, value });
+  }
+  for (const secret of model.secrets) redactor.add(secret);
+  return redactor;
 }
 
 function limitsOf({ prepared: { skill }, request, host }: PlanInput, agent: Agent | undefined): RunLimits {

@@ -20,6 +20,8 @@ export interface SystemPromptParts {
   readonly instructions: string;
   /** Declared ones; the host performs them. */
   readonly capabilities?: readonly string[];
+  /** What the host itself has to say about them. */
+  readonly capabilityHint?: string;
   /** As the run's tools see it. */
   readonly skillDirectory?: string;
   /** What the caller passes along instead of its whole conversation. */
@@ -77,12 +79,13 @@ function provenance({ authors = [], rationale = "" }: SystemPromptParts): Lines 
   ];
 }
 
-function capabilityContract({ capabilities = [] }: SystemPromptParts): Lines {
+function capabilityContract({ capabilities = [], capabilityHint }: SystemPromptParts): Lines {
   if (capabilities.length === 0) return [];
   const names = capabilities.map((name) => `\`${safeLine(name)}\``).join(", ");
   return [
     `The host performs these operations for you: ${names}. It keeps all credentials; never ask for a password, key or token.`,
     "If one answers that the user has to sign in first, give the user its address or code exactly as it is, and finish.",
+    ...(capabilityHint === undefined ? [] : [capabilityHint]),
   ];
 }
 

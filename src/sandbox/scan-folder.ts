@@ -30,11 +30,13 @@ export function scanFolder(root: string, isDone: (folder: string) => boolean): F
   let entries = 0;
   for (const folder of pending) {
     for (const entry of listEntries(folder)) {
-      const path = join(folder, entry.name);
-      if (isHidden(entry)) hidden.push(...followLink(path, entry));
+      if (isHidden(entry)) hidden.push(...followLink(join(folder, entry.name), entry));
       else {
-        guarded.push(...guardedAt(path, entry.name));
-        if (entry.isDirectory() && !SKIPPED.has(entry.name) && !isDone(path)) pending.push(path);
+        guarded.push(...guardedIn(folder, entry.name));
+        if (entry.isDirectory() && !SKIPPED.has(entry.name)) {
+          const path = join(folder, entry.name);
+          if (!isDone(path)) pending.push(path);
+        }
       }
       entries += 1;
       if (entries >= MAX_SCANNED || hidden.length + guarded.length >= MAX_FOUND) {
@@ -49,9 +51,9 @@ function isHidden(entry: Dirent): boolean {
   return isSecretName(entry.name) || entry.isSocket();
 }
 
-function guardedAt(path: string, name: string): readonly string[] {
-  if (name === ".git") return protectedPathsOfGit(path);
-  return PROTECTED_NAMES.includes(name) ? [path] : [];
+function guardedIn(folder: string, name: string): readonly string[] {
+  if (name === ".git") return protectedPathsOfGit(join(folder, name));
+  return PROTECTED_NAMES.includes(name) ? [join(folder, name)] : [];
 }
 
 function listEntries(folder: string): readonly Dirent[] {

@@ -43,8 +43,10 @@ export function createRedactor(secrets: Iterable<Secret> = []): Redactor {
   let gate: Gate | undefined;
   const add = (secret: Secret): void => {
     if (secret.value === "") return;
-    if (!isLongEnough(secret.value)) diagnostics.push(reportShort(secret));
-    else if (!known.some(({ value }) => value === secret.value)) {
+    if (!isLongEnough(secret.value)) {
+      const short = reportShort(secret);
+      if (!diagnostics.some(({ message }) => message === short.message)) diagnostics.push(short);
+    } else if (!known.some(({ value }) => value === secret.value)) {
       known.push(secret);
       gate = undefined;
       clean.forget();

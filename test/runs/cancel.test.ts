@@ -5,19 +5,22 @@ import type { RunEvent } from "../../src/events/run-event.ts";
 import type { Script } from "../../src/model/script.ts";
 import type { RunRequest } from "../../src/run/run-request.ts";
 import type { RunResult } from "../../src/run/run-result.ts";
-import { answer, type Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/tool.ts";
 import { processesWith, sleepersOf, until } from "../support/processes.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { bash, calls, createRunWorld, openRuns, readLog, says, useSkill } from "../support/scripted-runs.ts";
+import {
+  bash,
+  calls,
+  createRunWorld,
+  openRuns,
+  programTool,
+  readLog,
+  says,
+  useSkill,
+} from "../support/scripted-runs.ts";
 import type { World } from "../support/world.ts";
 
-const look: Tool = {
-  name: "look",
-  description: "Looks.",
-  inputSchema: { type: "object" },
-  effect: "read",
-  execute: async () => answer("Nothing to see."),
-};
+const look = programTool("look", "Nothing to see.");
 
 const FIRST = { answer: { text: "So far.", toolCalls: [{ tool: "look", input: {} }] } };
 
@@ -110,7 +113,7 @@ test("while the model waits for the user's words", async () => {
 });
 
 test("while a tool of the embedding program does not listen", async () => {
-  const deaf: Tool = { ...look, name: "deaf", execute: () => new Promise(() => undefined) };
+  const deaf = programTool("deaf", () => new Promise(() => undefined));
   const { result } = await cancelOn(
     [calls("deaf", {})],
     (event, cancel) => {
@@ -126,7 +129,7 @@ describeSandbox("while a command runs in the sandbox", () => {
   /** A command that starts processes in every way that tries to outlive it. */
   const stubborn = (mark: string): string =>
     `trap '' TERM INT HUP; sleep ${mark} & (setsid sleep ${mark} &) ; nohup sleep ${mark} & sleep ${mark}`;
-  const newMark = (): string => `600${randomInt(1e9)}`;
+  const newMark = (): string => `600.${randomInt(1e9)}`;
 
   /** Cancels once the marked processes are there. */
   async function cancelWhenRunning(mark: string, cancel: () => void): Promise<void> {

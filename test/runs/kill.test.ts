@@ -146,7 +146,7 @@ test("while it writes", async () => {
 describeSandbox("with commands", () => {
   for (const nested of [false, true]) {
     test(`during a command in the sandbox${nested ? " of a nested run" : ""}: no process survives`, async () => {
-      const mark = `600${randomInt(1e9)}`;
+      const mark = `600.${randomInt(1e9)}`;
       const command = bash(
         `trap '' TERM INT HUP; (setsid sleep ${mark} &); nohup sleep ${mark} & sleep ${mark}`,
       );

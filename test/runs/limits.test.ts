@@ -5,17 +5,10 @@ import { createScriptedModel } from "../../src/model/scripted-model.ts";
 import type { RunLimits } from "../../src/run/run-limits.ts";
 import type { RunRequest } from "../../src/run/run-request.ts";
 import { createMetierUnder } from "../../src/runtime/create-metier.ts";
-import { answer, type Tool } from "../../src/tools/tool.ts";
-import { createRunWorld, eventsOf, openRuns, says, useSkill } from "../support/scripted-runs.ts";
+import { createRunWorld, eventsOf, openRuns, programTool, says, useSkill } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 
-const look: Tool = {
-  name: "look",
-  description: "Looks.",
-  inputSchema: { type: "object" },
-  effect: "read",
-  execute: async () => answer("Nothing to see."),
-};
+const look = programTool("look", "Nothing to see.");
 
 /** A step that says something and goes on. */
 function step(text: string, more: ScriptedTurn["answer"] = {}): ScriptedTurn {

@@ -4,18 +4,12 @@ import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../src/events/run-event.ts";
 import type { RunRequest } from "../../src/run/run-request.ts";
 import type { RunResult } from "../../src/run/run-result.ts";
-import { answer, type Tool } from "../../src/tools/tool.ts";
+import { answer } from "../../src/tools/tool.ts";
 import { FORMATS, type Format, PROVIDER_KEY, startProvider, type TestProvider } from "../support/aimock.ts";
 import { anthropicCall, anthropicMessage, anthropicText, startRawProvider } from "../support/provider.ts";
-import { createRunWorld, eventsOf } from "../support/scripted-runs.ts";
+import { createRunWorld, eventsOf, programTool } from "../support/scripted-runs.ts";
 
-const look: Tool = {
-  name: "look",
-  description: "Looks.",
-  inputSchema: { type: "object", properties: { at: { type: "string" } } },
-  effect: "read",
-  execute: async ({ at }) => answer(`saw ${String(at)}`),
-};
+const look = programTool("look", async ({ at }) => answer(`saw ${String(at)}`));
 
 interface Outcome {
   readonly result: RunResult;

@@ -2,20 +2,21 @@
 import { expect, test } from "vitest";
 import type { ApprovalQuestion } from "../../src/run/approvals.ts";
 import type { RunRequest } from "../../src/run/run-request.ts";
-import { answer, type Tool } from "../../src/tools/tool.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { bash, calls, createRunWorld, eventsOf, openRuns, says } from "../support/scripted-runs.ts";
+import {
+  bash,
+  calls,
+  createRunWorld,
+  eventsOf,
+  openRuns,
+  programTool,
+  says,
+} from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill } from "../support/world.ts";
 
 /** A tool with an effect that is asked about by default. */
-const act: Tool = {
-  name: "act",
-  description: "Acts.",
-  inputSchema: { type: "object", properties: { what: { type: "string" } } },
-  effect: "write",
-  execute: async () => answer("Acted."),
-};
+const act = programTool("act", "Acted.", "write");
 
 interface PolicyCase {
   readonly title: string;

@@ -17,7 +17,7 @@ import {
   startRecordingProvider,
 } from "../support/recording-provider.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { createRunWorld } from "../support/scripted-runs.ts";
+import { createRunWorld, programTool } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import type { World } from "../support/world.ts";
 
@@ -141,11 +141,6 @@ function textIn(pieces: readonly string[]): readonly object[] {
   return [start, ...deltas, stop].filter((event) => event !== undefined);
 }
 
-/** A tool of the embedding program that does what a careless one does. */
-function hostTool(execute: Tool["execute"]): Tool {
-  return { name: "helper", description: "Helps.", inputSchema: { type: "object" }, effect: "read", execute };
-}
-
 test("every spelling that is looked for would be found", () => {
   const encoded = [
     SKILL_SECRET,
@@ -169,7 +164,10 @@ test("a run that ends well: what a model writes is redacted, also in pieces", as
 });
 
 test("a model that puts a secret into a tool call and gets it back", async () => {
-  const echo = hostTool(async ({ text }) => ({ text: `You said ${String(text)}.`, isError: false }));
+  const echo = programTool("helper", async ({ text }) => ({
+    text: `You said ${String(text)}.`,
+    isError: false,
+  }));
   const { result } = await sing([calls("helper", { text: SKILL_SECRET }), says("Done.")], {}, [echo]);
   expect(result).toMatchObject({ status: "completed", iterations: 2 });
 });
@@ -207,7 +205,7 @@ test("a limit", async () => {
       },
     ],
     { limits: { maxIterations: 1 } },
-    [hostTool(async () => ({ text: SKILL_SECRET, isError: false }))],
+    [programTool("helper", async () => ({ text: SKILL_SECRET, isError: false }))],
   );
   expect(result).toMatchObject({ status: "limited", limit: "iterations" });
 });
@@ -233,7 +231,7 @@ test("cancelling in the middle of a secret", async () => {
 });
 
 test("a tool that crashes with the secret in its message", async () => {
-  const crash = hostTool(async (_input, { env }) => {
+  const crash = programTool("helper", async (_input, { env }) => {
     throw new Error(
       `no access with ${env.SONG_KEY}, ${encodeURIComponent(env.SONG_KEY ?? "")} and ${MODEL_KEY}`,
     );

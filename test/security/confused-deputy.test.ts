@@ -8,22 +8,24 @@ import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../src/events/run-event.ts";
 import type { Script } from "../../src/model/script.ts";
 import type { MetierOptions } from "../../src/runtime/metier-options.ts";
-import { answer, type Tool } from "../../src/tools/tool.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { bash, calls, createRunWorld, eventsOf, openRuns, says, useSkill } from "../support/scripted-runs.ts";
+import {
+  bash,
+  calls,
+  createRunWorld,
+  eventsOf,
+  openRuns,
+  programTool,
+  says,
+  useSkill,
+} from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill, type World } from "../support/world.ts";
 
 const SECRET = "the-vault-key-8472-of-the-user";
 
 /** Done only with approval. */
-const act: Tool = {
-  name: "act",
-  description: "Acts.",
-  inputSchema: { type: "object" },
-  effect: "write",
-  execute: async () => answer("Acted."),
-};
+const act = programTool("act", "Acted.", "write");
 
 const ISOLATED = "max-iterations: 5";
 

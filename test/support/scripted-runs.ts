@@ -11,6 +11,7 @@ import type { RunResult } from "../../src/run/run-result.ts";
 import type { Metier } from "../../src/runtime/create-metier.ts";
 import type { MetierOptions } from "../../src/runtime/metier-options.ts";
 import type { Json } from "../../src/skill/manifest.ts";
+import { answer, type Tool } from "../../src/tools/tool.ts";
 import { createWorld, skill, type World } from "./world.ts";
 
 export interface ScriptedRuns {
@@ -83,6 +84,21 @@ export function bash(command: string, expect?: TurnExpectation): ScriptedTurn {
 
 export function useSkill(name: string, message = "Do it.", expect?: TurnExpectation): ScriptedTurn {
   return calls("use_skill", { skill: name, message }, expect);
+}
+
+/** A tool of the embedding program; any object is an input for it. */
+export function programTool(
+  name: string,
+  execute: string | Tool["execute"],
+  effect: Tool["effect"] = "read",
+): Tool {
+  return {
+    name,
+    description: `The ${name} tool.`,
+    inputSchema: { type: "object", properties: { text: { type: "string" } } },
+    effect,
+    execute: typeof execute === "string" ? async () => answer(execute) : execute,
+  };
 }
 
 /** What the log of a run holds. */

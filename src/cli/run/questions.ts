@@ -30,8 +30,7 @@ const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {
 
 function askApproval(io: CliContext["io"]): AskApproval {
   return async ({ skill, tool, input, rule }) => {
-    const what =
-      tool === "bash" && typeof input.command === "string" ? input.command : JSON.stringify(input);
+    const what = tool === "bash" && typeof input.command === "string" ? input.command : JSON.stringify(input);
     io.stderr.write(
       `\n${safeText(skill)} wants to call ${safeText(tool)} (${safeText(rule)}):\n${indent(what)}\n`,
     );

@@ -2,25 +2,27 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LineInput } from "../../../src/cli/context.ts";
 import { runCli } from "../../../src/cli/run-cli.ts";
+import { CancelledError } from "../../../src/foundation/errors.ts";
 import type { Script } from "../../../src/model/script.ts";
 import { startProvider } from "../../support/aimock.ts";
 import { calls, says } from "../../support/chat.ts";
 import { createWorld, skill, type World } from "../../support/world.ts";
 
-function chatWorld(script: Script, environment: Readonly<Record<string, string>> = {}): World {
-  const world = createWorld({ environment });
+function chatWorld(script: Script, config = ""): World {
+  const world = createWorld();
   const file = join(world.root, "script.json");
   world.write({
     "script.json": JSON.stringify(script),
-    "home/.metier/config.toml": `[models.default]\nprovider = "scripted"\nmodel = ${JSON.stringify(file)}\n`,
+    "home/.metier/config.toml": `[models.default]\nprovider = "scripted"\nmodel = ${JSON.stringify(file)}\n${config}`,
   });
   return world;
 }
 
-/** A terminal in which a person types these; a function types when the chat asks it to, and may interrupt it. */
+/** A person at a terminal. */
 interface Terminal {
+  /** What is typed at the prompt, one after the other; then Ctrl-D. */
   readonly lines: readonly (string | LineInput)[];
-  /** Answers to questions; without one the question is interrupted. */
+  /** Answers to questions; then Ctrl-C. */
   readonly answers?: readonly string[];
   /** When to press Ctrl-C during an answer: as soon as this is on the screen. */
   readonly interruptAt?: string;
@@ -38,16 +40,15 @@ async function inTerminal(world: World, terminal: Terminal, ...args: readonly st
   let screen = "";
   let prompts = 0;
   let interrupt: (() => void) | undefined;
-  let presses = terminal.times ?? 1;
   const lines = [...terminal.lines];
   const answers = [...(terminal.answers ?? [])];
   const stream = {
     write(text: string) {
       screen += text;
-      while (presses > 0 && terminal.interruptAt !== undefined && screen.includes(terminal.interruptAt)) {
-        presses -= 1;
-        interrupt?.();
-      }
+      if (terminal.interruptAt === undefined || !text.includes(terminal.interruptAt)) return;
+      queueMicrotask(() => {
+        for (let press = 0; press < (terminal.times ?? 1); press += 1) interrupt?.();
+      });
     },
   };
   const code = await runCli(["chat", ...args, "--home", world.home], {
@@ -59,7 +60,9 @@ async function inTerminal(world: World, terminal: Terminal, ...args: readonly st
     color: false,
     async ask(question) {
       screen += question;
-      return answers.shift() ?? "";
+      const answer = answers.shift();
+      if (answer === undefined) throw new CancelledError();
+      return answer;
     },
     async readLine(prompt) {
       prompts += 1;
@@ -164,7 +167,7 @@ describe("metier chat with a message", () => {
   });
 
   test("is cancelled by Ctrl-C", async () => {
-    const world = chatWorld([{ ...calls("list_files", {}) }, { answer: { text: "Late.", delayMs: 60_000 } }]);
+    const world = chatWorld([calls("list_files", {})]);
     const { code, screen } = await inTerminal(world, { lines: [], interruptAt: "list_files" }, "List.");
     expect(code).toBe(130);
     expect(screen).toContain("Cancelled.");
@@ -185,7 +188,7 @@ describe("metier chat in a terminal", () => {
     );
   });
 
-  test("asks before a tool acts, and cancels the turn when the question is cancelled", async () => {
+  test("asks before a tool acts, and shows all of what it would do", async () => {
     const write = calls("write_file", { path: "x.txt", content: "long ".repeat(200) });
     const world = chatWorld([write, says("Written.")]);
     const { screen } = await inTerminal(world, { lines: ["Write."], answers: ["y"] });
@@ -194,12 +197,14 @@ describe("metier chat in a terminal", () => {
     expect(screen).toContain("Written.");
   });
 
+  test("Ctrl-C at a question cancels the answer", async () => {
+    const world = chatWorld([calls("write_file", { path: "x.txt", content: "x" }), says("Fine.")]);
+    const { screen } = await inTerminal(world, { lines: ["Write.", "Go on."] });
+    expect(screen).toContain("Cancelled.\n> Go on.\nFine.\n");
+  });
+
   test("Ctrl-C cancels the answer, and the conversation goes on", async () => {
-    const world = chatWorld([
-      calls("list_files", {}),
-      { answer: { text: "Late.", delayMs: 60_000 } },
-      says("Fine."),
-    ]);
+    const world = chatWorld([calls("list_files", {}), says("Fine.")]);
     const { code, screen } = await inTerminal(world, {
       lines: ["Look.", "Go on."],
       interruptAt: "list_files",
@@ -209,7 +214,7 @@ describe("metier chat in a terminal", () => {
   });
 
   test("a second Ctrl-C leaves", async () => {
-    const world = chatWorld([calls("list_files", {}), { answer: { text: "Late.", delayMs: 60_000 } }]);
+    const world = chatWorld([calls("list_files", {})]);
     const terminal = { lines: ["Look.", "Go on."], interruptAt: "list_files", times: 2 };
     const { code, prompts } = await inTerminal(world, terminal);
     expect(code).toBe(130);
@@ -247,8 +252,8 @@ describe("metier chat in a terminal", () => {
   });
 
   test("says a warning once", async () => {
-    const world = chatWorld([says("1"), says("2")]);
-    const { screen } = await inTerminal(world, { lines: ["a", "b"] }, "--cwd", world.home);
-    expect(screen.split("is not shown to the run").length).toBe(2);
+    const world = chatWorld([says("1"), says("2")], '[sandbox]\nbackend = "none"\n');
+    const { screen } = await inTerminal(world, { lines: ["a", "b"] });
+    expect(screen.match(/WITHOUT a sandbox/g)).toHaveLength(1);
   });
 });

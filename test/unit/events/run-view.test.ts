@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { listRuns, type RunSummary } from "../../../src/events/list-runs.ts";
-import { removeOldRuns, removeRuns } from "../../../src/events/remove-runs.ts";
+import { removeOldRuns, removeRuns, tidyRuns } from "../../../src/events/remove-runs.ts";
 import { createRunId } from "../../../src/events/run-id.ts";
 import { openRunLog, runFolder } from "../../../src/events/run-log.ts";
 import { countRuns } from "../../../src/events/run-stats.ts";
@@ -132,6 +132,21 @@ describe("the runs that are kept", () => {
     expect(listRuns(places).map(({ runId }) => runId)).toEqual([young]);
     expect(removeRuns(places, [young]).removed).toEqual([young]);
     expect(listRuns(places)).toEqual([]);
+  });
+
+  test("are looked through for old ones once an hour, whoever starts a run", () => {
+    const places = metierPlaces(temporaryFolder());
+    const hour = 3_600_000;
+    const now = Date.UTC(2026, 5, 1);
+    const left = (): readonly string[] => listRuns(places).map(({ runId }) => runId);
+    keepRun(places, 1000, SAMPLE_RUN);
+    tidyRuns(places, now);
+    expect(left()).toEqual([]);
+    const old = keepRun(places, 2000, SAMPLE_RUN);
+    tidyRuns(places, now + hour - 1);
+    expect(left()).toEqual([old]);
+    tidyRuns(places, now + hour);
+    expect(left()).toEqual([]);
   });
 
   verifies(204, "are counted by skill, with states, tokens and durations", () => {

@@ -129,6 +129,12 @@ describe("which model wins", () => {
     expect(await resolved({ skill })).toMatchObject({ id: "anthropic/claude-default", diagnostics: [] });
   });
 
+  test("the caller's model stands in where there is no default", async () => {
+    const caller = await resolved({ asked: "fast" });
+    const id = "openai/gpt-fast";
+    expect(await resolved({ models: {}, environment: {}, caller })).toMatchObject({ id });
+  });
+
   test("a skill's wish for a provider without a key falls back; the user's own does not", async () => {
     const model = await resolved({ skill: { name: "x", model: "gemini-9" } });
     expect(model.id).toBe("anthropic/claude-default");

@@ -211,6 +211,26 @@ describe("pre-approval in a chat", () => {
     ]);
   });
 
+  test("and commands without a sandbox, too, stop after an untrusted text", async () => {
+    const world = createWorld();
+    world.write({
+      "home/.metier/config.toml": '[sandbox]\nbackend = "none"\n',
+      "other/evil/SKILL.md": skill("evil", "", "Run it."),
+    });
+    const { chat } = await openChat(
+      world,
+      [
+        calls("bash", { command: "echo free" }),
+        calls("use_skill", { skill: "evil" }, { toolResult: "free" }),
+        calls("bash", { command: "echo free" }),
+        says("Held.", { toolResult: "The untrusted `evil` is in this conversation" }),
+      ],
+      { approve: "all" },
+      { paths: [`${world.root}/other/evil`] },
+    );
+    expect((await chat.send("Go.")).text).toBe("Held.");
+  });
+
   test("of a run's own skill holds although the chat itself would ask, but never against a deny", async () => {
     const world = createWorld();
     world.write({

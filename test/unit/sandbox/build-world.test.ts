@@ -226,3 +226,17 @@ test("looks again through folders that a run may change, and through no others",
   expect(refreshWorld(fixed)).toBe(fixed);
   expect(refreshWorld(changing).masked).toContain(join(folders.project, "new/.env"));
 });
+
+test("the folders of other skills that are followed can be read, and nothing around them", () => {
+  const folders = createRunFolders();
+  folders.write({
+    "home/.metier/skills/x/SKILL.md": "",
+    "home/.metier/skills/x/.env": "",
+    "home/.metier/skills/y/SKILL.md": "",
+  });
+  const other = join(folders.home, ".metier/skills/x");
+  const world = folders.world({ write: true, otherSkills: [other] });
+  expect(accessTo(world, join(other, "SKILL.md"))).toBe("read");
+  expect(accessTo(world, join(other, ".env"))).toBe("none");
+  expect(accessTo(world, join(folders.home, ".metier/skills/y/SKILL.md"))).toBe("none");
+});

@@ -124,6 +124,16 @@ describe("a secret", () => {
   });
 });
 
+test("a text that was clean is searched again when a secret has come in, and after very much else", () => {
+  const redactor = redactorFor("first-secret");
+  const text = "a second-secret";
+  expect(redactor.redact(text)).toBe(text);
+  redactor.add({ name: "S1", value: "second-secret" });
+  expect(redactor.redact(text)).toBe("a [redacted:S1]");
+  for (const digit of "12345") redactor.redact(digit.repeat(1_000_000));
+  expect(redactor.redact(text)).toBe("a [redacted:S1]");
+});
+
 describe("plain data", () => {
   verifies(185, "is redacted in texts, keys and numbers, and keeps its shape", () => {
     const redactor = createRedactor([
@@ -149,6 +159,13 @@ describe("plain data", () => {
     expect(JSON.stringify(value)).toContain("[redacted:S0]");
     const deep = Array.from({ length: 5000 }).reduce<unknown>((inner) => [inner], "hunter2hunter2");
     expect(JSON.stringify(redactor.redactJson(deep))).not.toContain("hunter2");
+  });
+
+  test("is copied only where something in it is redacted", () => {
+    const message = { role: "user", content: [{ text: "plain text" }] };
+    const [same, other] = redactorFor("secret-value").redactJson([message, { text: "secret-value" }]);
+    expect(same).toBe(message);
+    expect(other).toEqual({ text: "[redacted:S0]" });
   });
 
   test("stays the same object where there is nothing to redact", () => {

@@ -1,0 +1,132 @@
+/**
+ * Running a skill: what an isolated run costs over the bare loop of the AI SDK, with the same model that answers at once,
+ * the same tool and the same steps, and what a run holds in memory while it waits for its model.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { say } from "../scripts/setup/repository.mjs";
+import { machineLine, table } from "./report.mjs";
+import { BARE, CONTESTANTS, createFolders, PROJECT_FILES } from "./run-loop/contestants.mjs";
+
+/** @typedef {{ readonly minimum: number, readonly median: number }} Timing milliseconds of one run */
+/** @typedef {{ readonly steps: number, readonly together: number, readonly rounds: number }} Load */
+/** @typedef {Load & { readonly timings: ReadonlyMap<string, Timing> }} Measured */
+
+/** @type {readonly Load[]} */
+const LOADS = [
+  { steps: 1, together: 1, rounds: 150 },
+  { steps: 10, together: 1, rounds: 50 },
+  { steps: 100, together: 1, rounds: 15 },
+  { steps: 1, together: 50, rounds: 15 },
+  { steps: 10, together: 50, rounds: 7 },
+  { steps: 100, together: 50, rounds: 3 },
+];
+const IDLE_RUNS = 200;
+const MOST_PER_STEP = 1;
+const MOST_PER_RUN = 5;
+const OWN = CONTESTANTS.filter((name) => name !== BARE);
+const PROGRAMS = join(import.meta.dirname, "programs");
+
+/** @returns {string} the section for the document */
+export function benchRun() {
+  const machine = machineLine();
+  const measured = LOADS.map(measureLoad);
+  return [
+    "## Running a skill: `npm run bench -- run`",
+    machine,
+    `Our runs start in a folder of ${PROJECT_FILES.toLocaleString("en")} files, write each event to their log as it happens, and check every call against policy and schema.`,
+    ...measured.map(describeLoad),
+    describeMemory(),
+    table(["goal (by the fastest run)", "measured", ""], measured.flatMap(judgeLoad)),
+  ].join("\n\n");
+}
+
+/** @param {Load} load @returns {Measured} */
+function measureLoad(load) {
+  const { steps, together, rounds } = load;
+  say(`${steps} steps, ${together} at once`);
+  const warmUps = Math.ceil(rounds / 3);
+  /** @type {number[][]} */
+  const times = runProgram("run-cost.mjs", [], [steps, together, rounds, warmUps]);
+  return {
+    ...load,
+    timings: new Map(CONTESTANTS.map((name, index) => [name, summarise(times[index] ?? [])])),
+  };
+}
+
+/** @param {number[]} times @returns {Timing} */
+function summarise(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return { minimum: sorted[0] ?? Number.NaN, median: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN };
+}
+
+/** @param {Measured} measured */
+function describeLoad(measured) {
+  const rows = CONTESTANTS.map((name) => {
+    const { minimum, median } = timingOf(measured, name);
+    const more = over(measured, name);
+    const cells = name === BARE ? ["", ""] : [more.toFixed(2), (more / measured.steps).toFixed(3)];
+    return [name, minimum.toFixed(2), median.toFixed(2), ...cells];
+  });
+  return table([nameLoad(measured), "min ms", "median ms", "ms over bare", "of each step"], rows);
+}
+
+function describeMemory() {
+  const rows = CONTESTANTS.map((name) => {
+    say(`${name}, ${IDLE_RUNS} waiting runs`);
+    /** @type {{ heap: number, process: number }} */
+    const { heap, process: whole } = runProgram("run-memory.mjs", [name], [IDLE_RUNS]);
+    return [name, (heap / 1024).toFixed(0), (whole / 1024).toFixed(0)];
+  });
+  return table([`${IDLE_RUNS} runs that wait for their model`, "heap KB a run", "process KB a run"], rows);
+}
+
+/** @param {Measured} measured @returns {readonly string[][]} */
+function judgeLoad(measured) {
+  const most = measured.steps * MOST_PER_STEP + MOST_PER_RUN;
+  return OWN.map((name) => {
+    const more = over(measured, name);
+    const goal = `${name}: ${nameLoad(measured)}, at most ${most} ms over bare`;
+    return [goal, `${more.toFixed(2)} ms`, more <= most ? "met" : "missed"];
+  });
+}
+
+/** @param {Load} load */
+function nameLoad({ steps, together }) {
+  return `${steps} ${steps === 1 ? "step" : "steps"}, ${together} at once`;
+}
+
+/** Milliseconds of a run beyond the bare loop's. @param {Measured} measured @param {string} name */
+function over(measured, name) {
+  return timingOf(measured, name).minimum - timingOf(measured, BARE).minimum;
+}
+
+/** @param {Measured} measured @param {string} name @returns {Timing} */
+function timingOf({ timings }, name) {
+  return timings.get(name) ?? summarise([]);
+}
+
+/**
+ * What a program prints as JSON. It is given an empty home and a project.
+ *
+ * @param {string} program
+ * @param {readonly string[]} before arguments before the folder
+ * @param {readonly number[]} after and after it
+ */
+function runProgram(program, before, after) {
+  const folder = mkdtempSync(join(tmpdir(), "metier-bench-run-"));
+  try {
+    createFolders(folder);
+    const args = ["--expose-gc", join(PROGRAMS, program), ...before, folder, ...after.map(String)];
+    const { status, stdout } = spawnSync(process.execPath, args, {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    if (status !== 0) throw new Error(`\`${program}\` ended with exit code ${status}.`);
+    return JSON.parse(stdout);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
