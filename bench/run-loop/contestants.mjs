@@ -95,7 +95,7 @@ async function createOwn(model, folder, hasSecret) {
         env: hasSecret ? [SECRET.name] : [],
       },
     ],
-    config: { skills: { adder: { [SECRET.name]: SECRET.value } } },
+    ...(hasSecret && { config: { skills: { adder: { [SECRET.name]: SECRET.value } } } }),
   });
   return async (steps) => {
     const limits = { maxIterations: MOST_STEPS };

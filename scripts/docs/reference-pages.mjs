@@ -50,6 +50,7 @@ async function help(args) {
     stderr: stdout,
     ...world,
     ask: async () => "",
+    readLine: async () => ({ kind: "end" }),
     onInterrupt: () => () => undefined,
   });
   return parts.join("");

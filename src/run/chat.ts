@@ -44,11 +44,17 @@ export interface ChatTurn extends RunResult {
   readonly notice?: string;
 }
 
+/** A message as the AI SDK keeps it (`ModelMessage`). */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: unknown;
+}
+
 export interface Chat {
   /** For people: `anthropic/claude-…`. */
   readonly model: string;
   /** What the model is sent again with the next message. */
-  readonly history: readonly ModelMessage[];
+  readonly history: readonly ChatMessage[];
   /** What the conversation has used, with the skills it ran. */
   readonly budget: Pick<Budget, "usage" | "cost" | "reached">;
   /** What can be called by `/name`. */

@@ -1,5 +1,7 @@
 /** A skill's `effort` in the words of the AI SDK; what is none of them leaves it to the provider. */
-import type { Reasoning } from "./loop.ts";
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+
+export type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 
 const EFFORTS: Readonly<Record<string, Reasoning>> = {
   none: "none",

@@ -2,12 +2,11 @@
  * The loop: the AI SDK's `ToolLoopAgent` around one guarded model, until it answers without a tool call or something
  * stops it. Knows nothing of skills; a run and a chat turn are both made of it.
  */
-import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { JSONSchema7, LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelMessage, ToolSet } from "ai";
 import type { RunLimit } from "../events/run-event.ts";
 import type { Tool, ToolInput, ToolOutput } from "../tools/tool.ts";
-
-export type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
+import type { Reasoning } from "./effort.ts";
 
 export interface LoopInput {
   readonly model: LanguageModelV4;
@@ -60,6 +59,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   });
   let iterations = 0;
   let finishReason = "";
+  let calls = 0; // Of the last step: some servers say `stop` although they want tools.
   const end = (ending: Pick<LoopOutcome, "ended" | "limit" | "error">): LoopOutcome => ({
     ...ending,
     iterations,
@@ -68,7 +68,8 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   try {
     const result = await agent.stream({ messages: [...input.messages], abortSignal: input.signal });
     for await (const part of result.stream) {
-      if (part.type === "start-step") iterations += 1;
+      if (part.type === "start-step") [iterations, calls] = [iterations + 1, 0];
+      if (part.type === "tool-call") calls += 1;
       if (part.type === "tool-error") reportInvalid(part, input);
       if (part.type === "finish-step") finishReason = part.finishReason;
       if (part.type === "error") return end({ ended: "failed", error: part.error });
@@ -77,9 +78,17 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   } catch (error) {
     return end(input.signal.aborted ? { ended: "stopped" } : { ended: "failed", error });
   }
-  if (finishReason !== "tool-calls") return end({ ended: "answered" });
-  return end({ ended: "limited", limit: input.reached() ?? "iterations" });
+  if (calls > 0) return end({ ended: "limited", limit: input.reached() ?? "iterations" });
+  if (finishReason === "length") return end({ ended: "limited", limit: "tokens" });
+  const error = CUT_SHORT[finishReason];
+  return end(error === undefined ? { ended: "answered" } : { ended: "failed", error: new Error(error) });
 }
+
+/** Endings by which a provider says that there is no whole answer. */
+const CUT_SHORT: Readonly<Record<string, string>> = {
+  "content-filter": "the provider withheld the answer (`content-filter`)",
+  error: "the provider ended the answer with a fault of its own (`error`)",
+};
 
 async function toAgentTools({ tools, call, signal }: LoopInput): Promise<ToolSet> {
   const { dynamicTool, jsonSchema } = await import("ai");

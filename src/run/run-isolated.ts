@@ -19,9 +19,10 @@ import type { Approvals } from "./approvals.ts";
 import type { Budget } from "./budget.ts";
 import { callTool, type ToolDesk } from "./call-tool.ts";
 import { describeFault } from "./describe-fault.ts";
+import type { Reasoning } from "./effort.ts";
 import { guardModel } from "./guard-model.ts";
 import { listWorkFiles } from "./list-work-files.ts";
-import { type LoopOutcome, type Reasoning, runLoop } from "./loop.ts";
+import { type LoopOutcome, runLoop } from "./loop.ts";
 import { createStop, type RunLimits, type RunStop } from "./run-limits.ts";
 import type { RunResult, SandboxUse } from "./run-result.ts";
 import { noteUse } from "./sandbox-use.ts";
@@ -187,7 +188,11 @@ function describeEnding(outcome: LoopOutcome, stop: RunStop, run: IsolatedRun): 
   if (stop.cancelled) return { status: "cancelled" };
   const limit = outcome.limit ?? reached?.limit;
   if (outcome.ended !== "failed" || reached) {
-    const message = reached?.message ?? `${outcome.iterations} of ${run.limits.maxIterations} steps are used`;
+    const used =
+      limit === "tokens"
+        ? "the model's answer was cut at the most tokens it may have"
+        : `${outcome.iterations} of ${run.limits.maxIterations} steps are used`;
+    const message = reached?.message ?? used;
     run.emit({ type: "limit-reached", limit: limit ?? "iterations", message });
     return { status: "limited", limit: limit ?? "iterations" };
   }

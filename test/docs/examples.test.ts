@@ -65,7 +65,7 @@ describe("the guides", () => {
     for (const config of blocksOf("toml user")) {
       const world = createWorld();
       world.write({ "home/.metier/config.toml": config });
-      expect((await world.metier()).diagnostics()).toEqual([]);
+      expect((await world.metier({ bundled: true })).diagnostics()).toEqual([]);
     }
   });
 

@@ -1,6 +1,7 @@
 /** `metier run`: one skill, one isolated run. Standard output is the result alone; progress goes to standard error. */
 import { resolve } from "node:path";
 import { runFolder } from "../../events/run-log.ts";
+import { UsageError } from "../../foundation/errors.ts";
 import { refusalText } from "../../invoke/refusal-text.ts";
 import type { RunRequest } from "../../run/run-request.ts";
 import type { RunResult } from "../../run/run-result.ts";
@@ -20,6 +21,9 @@ import { type RunFlags, readRunFlags } from "../run/run-flags.ts";
 
 export async function run(context: CliContext, flags: RunFlags, ...words: readonly string[]): Promise<void> {
   const [skill = "", ...message] = words;
+  if (flags.json && flags.events) {
+    throw new UsageError("`--json` prints the result alone, and `--events` every event: give one of them.");
+  }
   const cwd = workingDirectory(context, flags);
   const request: RunRequest = {
     skill,
@@ -67,8 +71,10 @@ async function carryOut(
   const result = await handle.result;
   if (flags.out !== undefined && result.files.length > 0) {
     const target = resolve(workingDirectory(context, flags), flags.out);
-    copyWorkFiles(runFolder(metier.places, result.runId).work, target, result.files);
-    if (!flags.json) err(context, `${result.files.length} of its files are in ${safeText(target)}.`);
+    const { copied, left } = copyWorkFiles(runFolder(metier.places, result.runId).work, target, result.files);
+    if (!flags.json) err(context, `${copied.length} of its files are in ${safeText(target)}.`);
+    if (left.length > 0)
+      err(context, `Not copied, because other programs obey them: ${safeText(left.join(", "))}.`);
   }
   finish(context, flags, result);
 }

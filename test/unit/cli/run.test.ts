@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Script } from "../../../src/model/script.ts";
@@ -132,7 +132,8 @@ describe("metier run", () => {
   });
 
   sandboxTest("copies what the run left in its work folder with --out", async () => {
-    const command = "echo kept > $METIER_WORK_DIR/kept.txt";
+    const command =
+      "cd $METIER_WORK_DIR; echo kept > kept.txt; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; echo x > .envrc";
     const world = createRunWorld([
       { answer: { toolCalls: [{ tool: "bash", input: { command } }] } },
       { answer: { text: "Done." } },
@@ -140,7 +141,8 @@ describe("metier run", () => {
     const out = join(world.root, "out");
     const args = ["run", "note-writer", "--model", world.model, "--approve", "--out", out, "--json"];
     const { json } = await world.cli(...args);
-    expect(json.files).toEqual([{ path: "kept.txt", size: 5 }]);
+    expect(json.files).toContainEqual({ path: "kept.txt", size: 5 });
+    expect(readdirSync(out)).toEqual(["kept.txt"]); // Not what other programs would obey.
     expect(readFileSync(join(out, "kept.txt"), "utf8")).toBe("kept\n");
   });
 
@@ -149,6 +151,7 @@ describe("metier run", () => {
     [["--max-iterations", "0"], "`--max-iterations` is `0`"],
     [["--timeout", "soon"], "`--timeout` is `soon`"],
     [["--replay", "a", "--model", "b"], "`--replay` stands in for a model"],
+    [["--events", "--json"], "`--json` prints the result alone"],
   ])("refuses %j with a reason", async (flags, message) => {
     const world = createRunWorld(ANSWERS);
     const { code, stderr } = await world.cli("run", "note-writer", ...flags);

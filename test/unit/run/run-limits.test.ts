@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBudget } from "../../../src/run/budget.ts";
-import { createStop, type RunLimits } from "../../../src/run/run-limits.ts";
+import { chooseLimits, createStop, type RunLimits } from "../../../src/run/run-limits.ts";
 
 const LIMITS: RunLimits = { maxIterations: 10, timeoutMs: 1000, maxOutputBytes: 10 };
 
@@ -20,6 +20,13 @@ describe("the switch that stops a run", () => {
     expect(stop.signal.aborted).toBe(true);
     expect(stop.reached()).toEqual({ limit: "time", message: "1000 ms are over" });
     expect(stop.cancelled).toBe(false);
+  });
+
+  test("does not go off at once for a time that is longer than a timer takes", () => {
+    const stop = createStop({ ...LIMITS, timeoutMs: 1e12 }, createBudget(), undefined);
+    vi.advanceTimersByTime(1000);
+    expect(stop.signal.aborted).toBe(false);
+    stop.end();
   });
 
   test("is not thrown any more once the run has ended", () => {
@@ -68,5 +75,23 @@ describe("the switch that stops a run", () => {
     expect(stop.reached()?.limit).toBe("tokens");
     expect(stop.signal.aborted).toBe(false);
     stop.end();
+  });
+});
+
+describe("the limits of a run", () => {
+  const config = {
+    runs: { maxIterations: 10, timeoutSeconds: 1, maxOutputBytes: 10, maxDepth: 3, outputFilter: "mark" },
+    policyRuns: {},
+  } as const;
+
+  test("are refused where they could never be reached", () => {
+    for (const maxIterations of [0, -1, Number.NaN]) {
+      expect(() => chooseLimits(config, { maxIterations })).toThrow("`maxIterations`");
+    }
+  });
+
+  test("stay as configured where a caller says nothing", () => {
+    const unsaid = { maxIterations: undefined } as unknown as Partial<RunLimits>;
+    expect(chooseLimits(config, unsaid)).toMatchObject({ maxIterations: 10 });
   });
 });

@@ -6,7 +6,7 @@ interface PackReport {
   readonly files: readonly { readonly path: string }[];
 }
 
-test("the published package holds the command, the library, the skills and the papers, and nothing else", () => {
+test("the published package holds the command, the library, the skills, the recordings and the papers, and nothing else", () => {
   const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -17,7 +17,7 @@ test("the published package holds the command, the library, the skills and the p
   const program = ["bin/metier.js", "dist/cli/main.js", "dist/index.js", "dist/manifest.schema.json"];
   const notices = "dist/THIRD_PARTY_NOTICES.txt";
   expect(paths).toEqual(expect.arrayContaining([...papers, ...program, notices]));
-  const parts = /^(dist\/(chunks|cli\/chunks|types)\/|skills\/)/;
+  const parts = /^(dist\/(chunks|cli\/chunks|types)\/|skills\/|recordings\/)/;
   const others = paths.filter(
     (path) => ![...papers, ...program, notices].includes(path) && !parts.test(path),
   );
