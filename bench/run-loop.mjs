@@ -85,11 +85,11 @@ function describeLoad(measured) {
 function describeMemory() {
   const rows = CONTESTANTS.map((name) => {
     say(`${name}, ${IDLE_RUNS} waiting runs`);
-    /** @type {{ heap: number, process: number }} */
-    const { heap, process: whole } = runProgram("run-memory.mjs", [name], [IDLE_RUNS]);
-    return [name, (heap / 1024).toFixed(0), (whole / 1024).toFixed(0)];
+    /** @type {number} */
+    const bytes = runProgram("run-memory.mjs", [name], [IDLE_RUNS]);
+    return [name, (bytes / 1024).toFixed(0)];
   });
-  return table([`${IDLE_RUNS} runs that wait for their model`, "heap KB a run", "process KB a run"], rows);
+  return table([`${IDLE_RUNS} runs that wait for their model`, "KB a run"], rows);
 }
 
 /**

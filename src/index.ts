@@ -22,6 +22,7 @@ export {
   type AgentSkillsSectionOptions,
   type SectionVisibility,
 } from "./facades/agent-skills-section.ts";
+export { createScriptedModel, type ScriptedModel } from "./facades/scripted-model.ts";
 export { SkillContextProvider } from "./facades/skill-context-provider.ts";
 export type { SkillDefinition } from "./facades/skill-definition.ts";
 export { SkillExecutor, type SkillExecutorConfig } from "./facades/skill-executor.ts";
@@ -65,20 +66,19 @@ export type {
   RefusalReason,
   SkillRequest,
 } from "./invoke/invocation.ts";
-export type { GivenModels } from "./model/model-request.ts";
+export type { GivenModel, GivenModels } from "./model/given-model.ts";
 export type { Script, ScriptedTurn } from "./model/script.ts";
-export { createScriptedModel, type ScriptedModel } from "./model/scripted-model.ts";
 export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "./run/approvals.ts";
 export type { BudgetLimits } from "./run/budget.ts";
 export type { Chat, ChatLimits, ChatOptions, ChatTurn } from "./run/chat.ts";
 export type { ChatOffer } from "./run/chat-slash.ts";
 export type { ConversationTool, ConversationToolOptions } from "./run/conversation-tool.ts";
-export type { InvokeOutcome } from "./run/invoke-skill.ts";
+export type { InvokeOutcome } from "./run/invoke-outcome.ts";
 export type { RunHandle } from "./run/run-handle.ts";
 export type { RunLimits } from "./run/run-limits.ts";
+export type { RunOutline } from "./run/run-outline.ts";
 export type { RunRequest } from "./run/run-request.ts";
 export type { RunResult, SandboxUse } from "./run/run-result.ts";
-export type { RunPlan } from "./run/set-up-run.ts";
 export { wrapResult } from "./run/wrap-result.ts";
 export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
 export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";

@@ -1,4 +1,4 @@
-/** What runs that wait for their model hold, each: bytes of heap and of the whole process, as JSON. Needs `--expose-gc`. */
+/** What a run holds that waits for its model: bytes, as JSON. Needs `--expose-gc`. */
 import { createContestant } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";
 
@@ -24,18 +24,17 @@ await everyoneWaits;
 const during = await settledMemory();
 letGo(undefined);
 await Promise.all(runs);
-const each = {
-  heap: (during.heap - before.heap) / Number(count),
-  process: (during.process - before.process) / Number(count),
-};
-process.stdout.write(JSON.stringify(each));
+process.stdout.write(JSON.stringify((during - before) / Number(count)));
 
-/** After everything that can go has gone. */
+/**
+ * What is in use after everything that can go has gone. The memory of the process says less: it keeps what earlier runs
+ * have left free.
+ */
 async function settledMemory() {
   for (let round = 0; round < 5; round++) {
     globalThis.gc?.();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const { heapUsed, external, rss } = process.memoryUsage();
-  return { heap: heapUsed + external, process: rss };
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }

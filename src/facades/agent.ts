@@ -2,10 +2,11 @@
  * The agent other systems know, as far as skills go: it has a model and a `SkillManager`. Reading a property makes
  * nothing: skills are set up by `initSkills`, by the first `registerSkill`, or on creation where skills are given.
  */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { RunEvent } from "../events/run-event.ts";
 import { SkillNotFoundError } from "../foundation/errors.ts";
+import type { GivenModel } from "../model/given-model.ts";
 import type { AskApproval } from "../run/approvals.ts";
 import type { Chat, ChatTurn } from "../run/chat.ts";
 import type { Skill } from "../skill/skill.ts";
@@ -18,7 +19,7 @@ export interface AgentSettings {
 
 export interface AgentOptions {
   /** A model of the AI SDK, an alias of the config, or a name; for skills that name none themselves. */
-  readonly model?: string | LanguageModelV4;
+  readonly model?: string | GivenModel;
   /** Skills to register: paths, `file:` URLs or objects. */
   readonly skills?: readonly (string | URL | GivenSkill)[];
   /** Folders of skills to discover; without them and without settings nothing is looked for. */

@@ -6,7 +6,7 @@ import {
   SkillNotFoundError,
 } from "../foundation/errors.ts";
 import type { Refusal } from "../invoke/invocation.ts";
-import type { InvokeOutcome } from "../run/invoke-skill.ts";
+import type { InvokeOutcome } from "../run/invoke-outcome.ts";
 import type { RunResult } from "../run/run-result.ts";
 
 /** The instructions with arguments put in, or the answer of a skill that was run. */

@@ -2,14 +2,9 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Config, ModelConfig } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
+import type { GivenModel, GivenModels } from "./given-model.ts";
 import type { Pricing } from "./pricing.ts";
 import type { Replay, ReplayedRun } from "./replay-model.ts";
-
-/**
- * Models of the embedding program, by alias: ready ones, or other names that an alias stands for. `default` is the one
- * that is taken when nothing is named.
- */
-export type GivenModels = Readonly<Record<string, LanguageModelV4 | string>>;
 
 /** Runs a program without a shell; rejects when it cannot be run or fails. */
 export type CommandRunner = (argv: readonly string[]) => Promise<{ readonly stdout: string }>;
@@ -26,7 +21,7 @@ export interface ModelRequest {
     readonly location?: string;
   };
   /** What the call says. */
-  readonly asked?: string | LanguageModelV4;
+  readonly asked?: string | GivenModel;
   readonly given?: GivenModels;
   /** The model of the run that starts this one: what `inherit` means, and what goes on replaying. */
   readonly caller?: ResolvedModel;
@@ -70,7 +65,7 @@ export type ModelOutcome = ResolvedModel | ModelFailure;
 
 /** A model that was decided on, before its key is read and its provider loaded. */
 export type ModelTarget =
-  | { readonly kind: "given"; readonly model: LanguageModelV4; readonly alias?: string }
+  | { readonly kind: "given"; readonly model: GivenModel; readonly alias?: string }
   | { readonly kind: "inherited"; readonly from: ResolvedModel }
   | {
       readonly kind: "configured";

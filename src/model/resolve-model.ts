@@ -5,6 +5,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelConfig, ModelProvider } from "../config/config.ts";
 import { chooseModel } from "./choose-model.ts";
+import type { GivenModel } from "./given-model.ts";
 import type {
   ModelFailure,
   ModelOutcome,
@@ -39,7 +40,7 @@ async function openTarget(target: ModelTarget, request: ModelRequest): Promise<M
   }
 }
 
-function acceptGiven(model: LanguageModelV4, alias: string | undefined): ModelOutcome {
+function acceptGiven(model: GivenModel, alias: string | undefined): ModelOutcome {
   const { provider, modelId, specificationVersion } = model;
   if (specificationVersion !== "v4") {
     return {
@@ -49,7 +50,16 @@ function acceptGiven(model: LanguageModelV4, alias: string | undefined): ModelOu
     };
   }
   const id = `${provider}/${modelId}`;
-  return { ok: true, model, id, provider, secrets: [], diagnostics: [], ...(alias && { alias }) };
+  // What says that it speaks this version is taken at its word.
+  return {
+    ok: true,
+    model: model as LanguageModelV4,
+    id,
+    provider,
+    secrets: [],
+    diagnostics: [],
+    ...(alias && { alias }),
+  };
 }
 
 async function openConfigured(

@@ -1,5 +1,4 @@
 /** A script for the scripted model: what is expected to be asked and what is answered, turn by turn. Plain JSON. */
-import type { LanguageModelV4FinishReason } from "@ai-sdk/provider";
 import type { Json } from "../skill/manifest.ts";
 
 /** A text alone means `contains`. */
@@ -35,7 +34,14 @@ export interface ScriptedAnswer {
   /** The call fails, as it would over HTTP when there is a status. */
   readonly error?: { readonly message: string; readonly status?: number };
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
-  readonly finishReason?: LanguageModelV4FinishReason["unified"];
+  readonly finishReason?:
+    | "stop"
+    | "length"
+    | "content-filter"
+    | "tool-calls"
+    | "error"
+    | "interrupted"
+    | "other";
   /** Time to think; a cancelled call does not wait for it. */
   readonly delayMs?: number;
 }

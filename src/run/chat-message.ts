@@ -14,8 +14,9 @@ import { noteFolder } from "./chat-surroundings.ts";
 import { type ChatState, inherited } from "./chat-turn.ts";
 import { refusedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
+import type { RunParent } from "./run-parent.ts";
 import { skillLists } from "./run-policy.ts";
-import type { RunParent, RunRequest } from "./run-request.ts";
+import type { RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
 
 export type ReadMessage =

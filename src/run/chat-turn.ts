@@ -14,11 +14,13 @@ import { chatPrompt } from "./chat-prompt.ts";
 import { surroundTurn } from "./chat-surroundings.ts";
 import { invokeSkill } from "./invoke-skill.ts";
 import { openRecorder } from "./open-recorder.ts";
+import { reportUnpriced } from "./report-unpriced.ts";
 import { retryingModel } from "./retrying-model.ts";
 import type { RunHost } from "./run-host.ts";
 import { type CarriedOut, carryOut } from "./run-isolated.ts";
-import { chooseLimits, reportUnpriced } from "./run-limits.ts";
-import type { RunParent, RunRequest } from "./run-request.ts";
+import { chooseLimits } from "./run-limits.ts";
+import type { RunParent } from "./run-parent.ts";
+import type { RunRequest } from "./run-request.ts";
 import { runTools } from "./run-tools.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 

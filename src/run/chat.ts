@@ -2,12 +2,13 @@
  * A conversation with a main agent that may use every usable skill. Keeps what the turns share: history, memory, budget,
  * model. A turn that did not end well is a value, and the conversation goes on after it.
  */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+
 import type { ModelMessage } from "ai";
 import { tidyRuns } from "../events/remove-runs.ts";
 import { createRunId } from "../events/run-id.ts";
 import { MetierError, UsageError } from "../foundation/errors.ts";
 import { refusalText } from "../invoke/refusal-text.ts";
+import type { GivenModel } from "../model/given-model.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
 import { configuredSecrets } from "../secrets/configured-secrets.ts";
@@ -35,7 +36,7 @@ export interface ChatLimits extends RunLimits {
 export interface ChatOptions
   extends Pick<RunRequest, "caller" | "approve" | "askUser" | "tools" | "write" | "onEvent"> {
   /** An alias, `provider/model`, or a model of the AI SDK. */
-  readonly model?: string | LanguageModelV4;
+  readonly model?: string | GivenModel;
   readonly limits?: Partial<ChatLimits>;
 }
 

@@ -11,7 +11,8 @@ import { type BudgetLimits, createBudget } from "./budget.ts";
 import { rememberConversation } from "./conversation-memory.ts";
 import { hideRestricted } from "./hide-restricted.ts";
 import type { RunHost } from "./run-host.ts";
-import type { RunParent, RunRequest } from "./run-request.ts";
+import type { RunParent } from "./run-parent.ts";
+import type { RunRequest } from "./run-request.ts";
 import { type InvokeFromModel, type UseSkillTool, useSkillTool } from "./use-skill.ts";
 
 export interface ConversationToolOptions

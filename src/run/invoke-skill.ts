@@ -7,21 +7,19 @@ import { hasFolder } from "../disclose/skill-folder.ts";
 import { createRunId } from "../events/run-id.ts";
 import type { AskedExecution } from "../invoke/choose-execution.ts";
 import { activateInline } from "../invoke/inline.ts";
-import type { Invocation, PreparedInvocation, PrepareOutcome, Refusal } from "../invoke/invocation.ts";
+import type { Invocation, PreparedInvocation, PrepareOutcome } from "../invoke/invocation.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { failedResult, refusedResult } from "./ended-early.ts";
 import { hideRestricted } from "./hide-restricted.ts";
+import type { InvokeOutcome } from "./invoke-outcome.ts";
+import { outlineRun } from "./outline-run.ts";
 import type { PrepareOptions, RunHost } from "./run-host.ts";
+import type { RunOutline } from "./run-outline.ts";
+import type { RunParent } from "./run-parent.ts";
 import { planOnly, runPrepared } from "./run-prepared.ts";
-import type { RunParent, RunRequest } from "./run-request.ts";
+import type { RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
 import { offeredTools } from "./run-tools.ts";
-import type { RunPlan } from "./set-up-run.ts";
-
-export type InvokeOutcome =
-  | { readonly kind: "inline"; readonly text: string; readonly prepared: PreparedInvocation }
-  | { readonly kind: "run"; readonly result: RunResult }
-  | { readonly kind: "refused"; readonly refusal: Refusal };
 
 export interface InvokeOptions {
   readonly asked?: AskedExecution;
@@ -73,14 +71,15 @@ export async function planRun(
   given: RunHost,
   runId: string,
 ): Promise<
-  { readonly ok: true; readonly plan: RunPlan } | { readonly ok: false; readonly result: RunResult }
+  { readonly ok: true; readonly outline: RunOutline } | { readonly ok: false; readonly result: RunResult }
 > {
   const host = hideRestricted(given, request.caller);
   const outcome = await prepareRequest(request, host, { asked: "isolated", isDry: true });
   if (!outcome.ok) return { ok: false, result: refusedResult(runId, outcome.refusal) };
   const { prepared } = outcome;
   const planned = await planOnly({ prepared, request, host, runId });
-  return planned.ok ? planned : { ok: false, result: failedResult(runId, prepared, planned.fault) };
+  if (planned.ok) return { ok: true, outline: outlineRun(planned.plan) };
+  return { ok: false, result: failedResult(runId, prepared, planned.fault) };
 }
 
 /** Always isolated, as `metier run` does it; a refusal is a result too. */

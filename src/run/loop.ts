@@ -79,12 +79,16 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     return end(input.signal.aborted ? { ended: "stopped" } : { ended: "failed", error });
   }
   if (calls > 0) return end({ ended: "limited", limit: input.reached() ?? "iterations" });
-  if (finishReason === "length") return end({ ended: "limited", limit: "tokens" });
-  const error = CUT_SHORT[finishReason];
-  return end(error === undefined ? { ended: "answered" } : { ended: "failed", error: new Error(error) });
+  return end(readFinish(finishReason));
 }
 
-/** Endings by which a provider says that there is no whole answer. */
+/** What the provider's word for the end of the last answer means. */
+function readFinish(reason: string): Pick<LoopOutcome, "ended" | "limit" | "error"> {
+  if (reason === "length") return { ended: "limited", limit: "tokens" };
+  const fault = CUT_SHORT[reason];
+  return fault === undefined ? { ended: "answered" } : { ended: "failed", error: new Error(fault) };
+}
+
 const CUT_SHORT: Readonly<Record<string, string>> = {
   "content-filter": "the provider withheld the answer (`content-filter`)",
   error: "the provider ended the answer with a fault of its own (`error`)",

@@ -50,30 +50,33 @@ export function startHandle(
   };
 }
 
-async function* follow(
+/** Listens from the call on, not only from the first event that is asked for. */
+function follow(
   listeners: Set<(event: RunEvent | undefined) => void>,
   hasEnded: () => boolean,
 ): AsyncIterableIterator<RunEvent> {
-  const waiting: (RunEvent | undefined)[] = [];
+  const waiting: (RunEvent | undefined)[] = hasEnded() ? [undefined] : [];
   let wake: () => void = () => undefined;
   const listener = (event: RunEvent | undefined): void => {
     waiting.push(event);
     wake();
   };
-  if (hasEnded()) return;
   listeners.add(listener);
-  try {
-    while (true) {
-      while (waiting.length > 0) {
-        const event = waiting.shift();
-        if (event === undefined) return;
-        yield event;
+  async function* read(): AsyncIterableIterator<RunEvent> {
+    try {
+      while (true) {
+        while (waiting.length > 0) {
+          const event = waiting.shift();
+          if (event === undefined) return;
+          yield event;
+        }
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
       }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+    } finally {
+      listeners.delete(listener);
     }
-  } finally {
-    listeners.delete(listener);
   }
+  return read();
 }

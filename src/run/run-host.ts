@@ -7,7 +7,7 @@ import type { Places } from "../host/places.ts";
 import type { AskedExecution } from "../invoke/choose-execution.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Invocation, PrepareOutcome } from "../invoke/invocation.ts";
-import type { GivenModels } from "../model/model-request.ts";
+import type { GivenModels } from "../model/given-model.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Tool } from "../tools/tool.ts";

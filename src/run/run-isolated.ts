@@ -23,8 +23,9 @@ import type { Reasoning } from "./effort.ts";
 import { guardModel } from "./guard-model.ts";
 import { listWorkFiles } from "./list-work-files.ts";
 import { type LoopOutcome, runLoop } from "./loop.ts";
-import { createStop, type RunLimits, type RunStop } from "./run-limits.ts";
+import type { RunLimits } from "./run-limits.ts";
 import type { RunResult, SandboxUse } from "./run-result.ts";
+import { createStop, type RunStop } from "./run-stop.ts";
 import { noteUse } from "./sandbox-use.ts";
 
 /** What a run is about: a prepared skill, or the user's own conversation. */

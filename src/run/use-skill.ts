@@ -8,7 +8,7 @@ import { refusalText } from "../invoke/refusal-text.ts";
 import { useSkillSchema } from "../invoke/use-skill-schema.ts";
 import type { Skill } from "../skill/skill.ts";
 import { answer, fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
-import type { InvokeOutcome } from "./invoke-skill.ts";
+import type { InvokeOutcome } from "./invoke-outcome.ts";
 import { filterOutput } from "./output-filter.ts";
 import { wrapResult } from "./wrap-result.ts";
 

@@ -2,7 +2,7 @@
 import type { GivenAgent } from "../agents/agent.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { PresetName } from "../config/config.ts";
-import type { GivenModels } from "../model/model-request.ts";
+import type { GivenModels } from "../model/given-model.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SearchProvider } from "../tools/web/web-search.ts";
 import type { Profile } from "../validate/profiles.ts";

@@ -17,12 +17,12 @@ import {
   type ConversationToolOptions,
   createConversationTool,
 } from "../run/conversation-tool.ts";
-import type { InvokeOutcome } from "../run/invoke-skill.ts";
+import type { InvokeOutcome } from "../run/invoke-outcome.ts";
 import { type RunHandle, startHandle } from "../run/run-handle.ts";
 import type { PrepareOptions, RunHost } from "../run/run-host.ts";
+import type { RunOutline } from "../run/run-outline.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunResult } from "../run/run-result.ts";
-import type { RunPlan } from "../run/set-up-run.ts";
 import type { Skill, Trust } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { Disclosure } from "./disclosure.ts";
@@ -52,7 +52,7 @@ export interface Running {
 }
 
 export type PlannedRun =
-  | { readonly ok: true; readonly plan: RunPlan }
+  | { readonly ok: true; readonly outline: RunOutline }
   | { readonly ok: false; readonly result: RunResult };
 
 export interface RunningInputs {

@@ -1,6 +1,8 @@
 /** Skills that fork: who carries them out, what that agent is given, and what is refused. */
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { expect } from "vitest";
 import type { GivenAgent } from "../../src/agents/agent.ts";
+import { createScriptedModel } from "../../src/model/scripted-model.ts";
 import { createRunWorld, eventsOf, openRuns, says, useSkill } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill } from "../support/world.ts";
@@ -174,9 +176,18 @@ verifies(
     });
     const { metier } = await openRuns(world, []);
     const useSkillOf = async (): Promise<string | undefined> => {
-      const planned = await metier.plan({ skill: "only" });
-      if (!planned.ok) throw new Error(planned.result.error?.message);
-      return planned.plan.tools.find(({ name }) => name === "use_skill")?.description;
+      const scripted = createScriptedModel([{ answer: { text: "Seen." } }]);
+      let offered: LanguageModelV4CallOptions["tools"];
+      const model: LanguageModelV4 = {
+        ...scripted,
+        doStream(options) {
+          offered = options.tools;
+          return scripted.doStream(options);
+        },
+      };
+      await metier.run({ skill: "only", model });
+      const tool = offered?.find(({ name }) => name === "use_skill");
+      return tool?.type === "function" ? tool.description : undefined;
     };
     expect(await useSkillOf()).toMatch(/Skills: inner\.$/);
     await metier.register({ name: "extra", description: "More.", instructions: "Do more." });

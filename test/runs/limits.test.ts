@@ -106,7 +106,7 @@ test("the config's limits hold where neither skill nor call says otherwise; a po
     const metier = await createMetierUnder(policy, { home, cwd, environment: {}, models });
     const planned = await metier.plan(request);
     if (!planned.ok) throw new Error(planned.result.error?.message);
-    return planned.plan.limits;
+    return planned.outline.limits;
   };
   const absent = `${world.root}/no-policy.toml`;
   const policy = `${world.root}/policy.toml`;
@@ -186,4 +186,26 @@ verifies("case 92", "a skill cannot start itself, or one that is running further
   const { result, events } = await run({ skill: "ping" });
   expect(result).toMatchObject({ status: "completed", text: "Done." });
   expect(eventsOf(events, "run-started").map(({ skill }) => skill)).toEqual(["ping", "pong"]);
+});
+
+test("an answer that the provider cut at its length is limited, and one it withheld has failed", async () => {
+  const world = createRunWorld({ echo: [] });
+  const cut = await openRuns(world, [{ answer: { text: "Half", finishReason: "length" } }]);
+  expect((await cut.run({ skill: "echo" })).result).toMatchObject({
+    status: "limited",
+    limit: "tokens",
+    text: "Half",
+  });
+  const withheld = await openRuns(world, [{ answer: { finishReason: "content-filter" } }]);
+  const { result } = await withheld.run({ skill: "echo" });
+  expect(result).toMatchObject({ status: "failed", error: { code: "model.failed" } });
+  expect(result.error?.message).toContain("content-filter");
+});
+
+test("a step that wants tools is not an answer, whatever the provider says", async () => {
+  const { run } = await openRuns(createRunWorld({ echo: [] }), [step("Looking.", { finishReason: "stop" })], {
+    tools: [look],
+  });
+  const { result } = await run({ skill: "echo", limits: { maxIterations: 1 } });
+  expect(result).toMatchObject({ status: "limited", limit: "iterations", text: "Looking." });
 });

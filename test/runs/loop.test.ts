@@ -155,7 +155,7 @@ verifies(
     const toolsOf = async (skill: string): Promise<readonly string[]> => {
       const planned = await metier.plan({ skill });
       if (!planned.ok) throw new Error(planned.result.error?.message);
-      return planned.plan.tools.map(({ name }) => name).sort();
+      return planned.outline.tools.toSorted();
     };
     const all = await toolsOf("absent");
     expect(all).toEqual(expect.arrayContaining(["bash", "read_file", "shout", "use_skill", "write_file"]));
@@ -174,11 +174,11 @@ verifies(
     const { metier } = await openRuns(world, []);
     const planned = await metier.plan({ skill: "reader", message: "Go." });
     if (!planned.ok) throw new Error(planned.result.error?.message);
-    const { plan } = planned;
-    expect(plan.tools.map(({ name }) => name)).toEqual(["read_file"]);
-    expect(Object.keys(plan.prepared.env)).toEqual(["READ_KEY"]);
-    expect(plan.system).toContain("Read it.");
-    expect(existsSync(plan.world.workDir)).toBe(false);
+    const { outline } = planned;
+    expect(outline.tools).toEqual(["read_file"]);
+    expect(outline.env).toEqual(["READ_KEY"]);
+    expect(outline.system).toContain("Read it.");
+    expect(existsSync(outline.sandbox.world.workDir)).toBe(false);
   },
 );
 

@@ -26,11 +26,11 @@ function createSecretWorld() {
 }
 
 test("a run redacts what its caller was given, and the reverse", async () => {
-  const spill = programTool("spill", `${PARENT} ${CHILD} ${"given-with-the-call"}`);
-  const { run, model } = await openRuns(
+  const spill = programTool("spill", `${PARENT} ${CHILD} given-with-the-call`);
+  const { run } = await openRuns(
     createSecretWorld(),
     [
-      useSkill("child", { message: "Look." }),
+      useSkill("child", "Look."),
       calls("spill", {}),
       says("Seen."),
       calls("spill", {}),
@@ -40,16 +40,16 @@ test("a run redacts what its caller was given, and the reverse", async () => {
   );
   const { result, events } = await run({ skill: "parent", env: { PARENT_KEY: "given-with-the-call" } });
   expect(result.status).toBe("completed");
-  const told = JSON.stringify([result, events, model.prompts]);
+  const told = JSON.stringify([result, events]);
   expect(eventsOf(events, "tool-finished").filter(({ tool }) => tool === "spill")).toHaveLength(2);
   for (const secret of [PARENT, CHILD, "given-with-the-call"]) expect(told).not.toContain(secret);
 });
 
 test("a run redacts what the config has for other skills, in its result too", async () => {
-  const { run, model } = await openRuns(createSecretWorld(), [calls(`no-${CHILD}`, {}), says("Done.")]);
+  const { run } = await openRuns(createSecretWorld(), [calls(`no-${CHILD}`, {}), says("Done.")]);
   const { result, events } = await run({ skill: "plain", message: `The key is ${CHILD}.` });
   expect(result.denied).toHaveLength(1);
-  expect(JSON.stringify([result, events, model.prompts])).not.toContain(CHILD);
+  expect(JSON.stringify([result, events])).not.toContain(CHILD);
 });
 
 test("skills that a caller would be refused are neither named nor read to it in a run", async () => {
@@ -64,8 +64,8 @@ test("skills that a caller would be refused are neither named nor read to it in 
 });
 
 test("invisible characters are taken out of an input, with a diagnostic", async () => {
-  const { run, model } = await openRuns(createRunWorld({ plain: [] }), [says("Done.")]);
-  const { result } = await run({ skill: "plain", input: { note: "a\u202Eb" } });
-  expect(JSON.stringify(model.prompts)).not.toContain("\u202E");
+  const { run } = await openRuns(createRunWorld({ plain: [] }), [says("Done.")]);
+  const { result, events } = await run({ skill: "plain", input: { note: "a\u202Eb" } });
+  expect(JSON.stringify(eventsOf(events, "model-called"))).not.toContain("\u202E");
   expect(result.diagnostics).toMatchObject([{ code: "disclosure.text-removed" }]);
 });

@@ -260,7 +260,7 @@ describe("by imitating the marks", () => {
       input: { passed },
     });
     if (!planned.ok) throw new Error(planned.result.refusal?.message);
-    const system = planned.plan.system.normalize("NFKC");
+    const system = planned.outline.system.normalize("NFKC");
     expect(system.match(/<[\s/]*skill_instructions/giu)).toEqual([
       "<skill_instructions",
       "</skill_instructions",

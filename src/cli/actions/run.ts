@@ -11,7 +11,7 @@ import { readCaller } from "../caller-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics-text.ts";
-import { planJson, planText } from "../output/plan-text.ts";
+import { planText } from "../output/plan-text.ts";
 import { createProgress } from "../output/run-progress.ts";
 import { safeText, styleFor } from "../output/style.ts";
 import { copyWorkFiles } from "../run/copy-work-files.ts";
@@ -49,8 +49,8 @@ async function showPlan(
     finish(context, flags, planned.result);
     return;
   }
-  if (flags.json) outJson(context, planJson(planned.plan));
-  else out(context, planText(planned.plan, styleFor(context.io.color)));
+  if (flags.json) outJson(context, planned.outline);
+  else out(context, planText(planned.outline, styleFor(context.io.color)));
 }
 
 async function carryOut(

@@ -1,52 +1,36 @@
 /** `--dry-run`: what a run would be. Names of variables only, never their values. */
-import type { RunPlan } from "../../run/set-up-run.ts";
+import type { RunOutline } from "../../run/run-outline.ts";
 import { type Style, safeLine, safeText } from "./style.ts";
 
-export function planJson(plan: RunPlan): unknown {
-  const { prepared, model, tools, world, sandbox, network, limits, declared } = plan;
-  return {
-    skill: prepared.skill.name,
-    trust: prepared.trust.level,
-    model: model.id,
-    tools: tools.map(({ name }) => name),
-    env: Object.keys(prepared.env).sort(),
-    sandbox: { backend: sandbox?.backend ?? "absent", declared, network, world },
-    limits,
-    system: plan.redactor.redact(plan.system),
-    message: plan.redactor.redact(plan.message),
-    diagnostics: plan.diagnostics,
-  };
-}
-
-export function planText(plan: RunPlan, style: Style): string {
-  const { prepared, model, tools, world, sandbox, network, limits } = plan;
+export function planText(outline: RunOutline, style: Style): string {
+  const { sandbox, limits } = outline;
+  const { world } = sandbox;
   const rows: readonly (readonly [string, string])[] = [
-    ["skill", `${prepared.skill.name}  ${prepared.skill.location}`],
-    ["trust", `${prepared.trust.level}: ${prepared.trust.reason}`],
-    ["model", model.id],
-    ["tools", tools.map(({ name }) => name).join(", ") || "none"],
-    ["variables", Object.keys(prepared.env).sort().join(", ") || "none"],
-    ["sandbox", sandbox?.backend ?? "none works here: no command can be run"],
-    ["network", network.join(", ") || "none"],
+    ["skill", `${outline.skill}  ${outline.location}`],
+    ["trust", `${outline.trust}: ${outline.trustReason}`],
+    ["model", outline.model],
+    ["tools", outline.tools.join(", ") || "none"],
+    ["variables", outline.env.join(", ") || "none"],
+    ["sandbox", sandbox.backend === "absent" ? "none works here: no command can be run" : sandbox.backend],
+    ["network", sandbox.network.join(", ") || "none"],
     ["reads", world.readable.join(", ")],
     ["writes", world.writable.join(", ")],
     ["hidden", world.masked.join(", ") || "nothing below these"],
     ["limits", describeLimits(limits)],
   ];
   const table = rows.map(([name, value]) => `${style.dim(name.padEnd(10))} ${safeLine(value)}`);
-  const { redactor } = plan;
   return [
     ...table,
     "",
     style.bold("System prompt"),
-    safeText(redactor.redact(plan.system)),
+    safeText(outline.system),
     "",
     style.bold("First message"),
-    safeText(redactor.redact(plan.message)),
+    safeText(outline.message),
   ].join("\n");
 }
 
-function describeLimits({ maxIterations, timeoutMs, maxTokens, maxCost }: RunPlan["limits"]): string {
+function describeLimits({ maxIterations, timeoutMs, maxTokens, maxCost }: RunOutline["limits"]): string {
   const parts = [`${maxIterations} steps`, `${timeoutMs / 1000} s`];
   if (maxTokens !== undefined) parts.push(`${maxTokens} tokens`);
   if (maxCost !== undefined) parts.push(`cost ${maxCost}`);

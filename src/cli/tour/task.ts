@@ -38,7 +38,7 @@ export async function prepareTask(
   const metier = await openMetier(context, live);
   const planned = await metier.plan({ skill: TOUR_SKILL, source: "user" });
   const command = `metier run ${TOUR_SKILL} "${TOUR_TASK}" --approve`;
-  if (planned.ok) return { flags: { ...live, ...base }, command, note: `, by ${planned.plan.model.id}` };
+  if (planned.ok) return { flags: { ...live, ...base }, command, note: `, by ${planned.outline.model}` };
   const { sandbox } = await chooseSandbox({ backend: "auto", environment: context.io.environment });
   const name = sandbox ? "tour" : "tour-without-sandbox";
   const replay = join(packageFolder() ?? "", "recordings", `${name}.jsonl`);

@@ -131,6 +131,12 @@ describe("metier run", () => {
     expect(other.stderr).toContain("differs from the recording at step 1");
   });
 
+  test("prints one JSON value or many lines of it, but not both", async () => {
+    const { code, json } = await createRunWorld(ANSWERS).cli("run", "note-writer", "--events", "--json");
+    expect(code).toBe(2);
+    expect(json.error.message).toContain("`--json` prints the result alone");
+  });
+
   sandboxTest("copies what the run left in its work folder with --out", async () => {
     const command =
       "cd $METIER_WORK_DIR; echo kept > kept.txt; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; echo x > .envrc";
@@ -151,7 +157,6 @@ describe("metier run", () => {
     [["--max-iterations", "0"], "`--max-iterations` is `0`"],
     [["--timeout", "soon"], "`--timeout` is `soon`"],
     [["--replay", "a", "--model", "b"], "`--replay` stands in for a model"],
-    [["--events", "--json"], "`--json` prints the result alone"],
   ])("refuses %j with a reason", async (flags, message) => {
     const world = createRunWorld(ANSWERS);
     const { code, stderr } = await world.cli("run", "note-writer", ...flags);

@@ -73,6 +73,15 @@ describe("a run in the background", () => {
     expect(await second).toEqual([2, 3]);
   });
 
+  test("keeps events for a listener that comes back to them later", async () => {
+    const { handle, work, end } = open();
+    const events = handle.events();
+    work.onEvent(event(1));
+    end();
+    await handle.result;
+    expect(await collect(events)).toEqual([1]);
+  });
+
   test("has no events after its end", async () => {
     const { handle, end } = open();
     end();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBudget } from "../../../src/run/budget.ts";
-import { chooseLimits, createStop, type RunLimits } from "../../../src/run/run-limits.ts";
+import { chooseLimits, type RunLimits } from "../../../src/run/run-limits.ts";
+import { createStop } from "../../../src/run/run-stop.ts";
 
 const LIMITS: RunLimits = { maxIterations: 10, timeoutMs: 1000, maxOutputBytes: 10 };
 

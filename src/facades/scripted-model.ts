@@ -1,0 +1,16 @@
+/** The scripted model for programs that test what they build: no network, no key, strict both ways. */
+import type { GivenModel } from "../model/given-model.ts";
+import type { Script } from "../model/script.ts";
+import { createScriptedModel as createModel } from "../model/scripted-model.ts";
+
+export interface ScriptedModel extends GivenModel {
+  /** Turns that nobody asked for yet. */
+  readonly remaining: number;
+  /** Throws unless every turn was used. */
+  assertDone(): void;
+}
+
+/** Answers turn by turn; a request that a turn does not expect fails. */
+export function createScriptedModel(script: Script, name?: string): ScriptedModel {
+  return createModel(script, name);
+}
