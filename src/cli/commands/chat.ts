@@ -1,14 +1,5 @@
 import { CALLER_FLAGS } from "../caller-flags.ts";
-import { type DeclaredCommand, defineCommand, manyArguments } from "./define.ts";
-
-const text = (placeholder: string, brief: string): object => ({
-  kind: "parsed",
-  parse: String,
-  optional: true,
-  placeholder,
-  brief,
-});
-const yes = (brief: string): object => ({ kind: "boolean", default: false, withNegated: false, brief });
+import { type DeclaredCommand, defineCommand, manyArguments, switchFlag, textFlag } from "./define.ts";
 
 export const chat: DeclaredCommand = defineCommand({
   name: "chat",
@@ -23,10 +14,10 @@ export const chat: DeclaredCommand = defineCommand({
     "metier chat --model fast --max-tokens 200000 --write",
   ],
   flags: {
-    model: text("name", "An alias of your config, or provider/model"),
-    approve: yes("Answer yes to every question about tools; never beats a deny, never grants trust"),
-    maxTokens: text("number", "How many tokens the whole conversation may use, with the skills it runs"),
-    write: yes("Let the working directory be changed"),
+    model: textFlag("name", "An alias of your config, or provider/model"),
+    approve: switchFlag("Answer yes to every question about tools; never beats a deny, never grants trust"),
+    maxTokens: textFlag("number", "How many tokens the whole conversation may use, with the skills it runs"),
+    write: switchFlag("Let the working directory be changed"),
     ...CALLER_FLAGS,
   },
   positional: manyArguments("message", "What to say; without it, a conversation begins"),

@@ -74,3 +74,13 @@ export function requiredArgument(placeholder: string, brief: string): object {
 export function manyArguments(placeholder: string, brief: string, minimum = 0): object {
   return { kind: "array", minimum, parameter: { parse: String, placeholder, brief } };
 }
+
+/** An option with a value, which may be left out. */
+export function textFlag(placeholder: string, brief: string): object {
+  return { kind: "parsed", parse: String, optional: true, placeholder, brief };
+}
+
+/** An option without a value. */
+export function switchFlag(brief: string): object {
+  return { kind: "boolean", default: false, withNegated: false, brief };
+}

@@ -1,14 +1,5 @@
 import { CALLER_FLAGS } from "../caller-flags.ts";
-import { type DeclaredCommand, defineCommand, manyArguments } from "./define.ts";
-
-const text = (placeholder: string, brief: string): object => ({
-  kind: "parsed",
-  parse: String,
-  optional: true,
-  placeholder,
-  brief,
-});
-const yes = (brief: string): object => ({ kind: "boolean", default: false, withNegated: false, brief });
+import { type DeclaredCommand, defineCommand, manyArguments, switchFlag, textFlag } from "./define.ts";
 
 export const run: DeclaredCommand = defineCommand({
   name: "run",
@@ -24,21 +15,21 @@ export const run: DeclaredCommand = defineCommand({
     "metier run summarize-text --replay run.jsonl",
   ],
   flags: {
-    context: text("text", "What the skill should know of the situation"),
-    args: text("line", "Arguments, as on a command line: $ARGUMENTS, $0, $1 in the skill's text"),
-    input: text("json", "Input for a skill with an input schema: JSON, or @file"),
-    model: text("name", "An alias of your config, or provider/model"),
-    envFile: text("file", "Values for the variables the skill declares, as NAME=value lines"),
-    approve: yes("Answer yes to every question about tools; never beats a deny, never grants trust"),
-    maxIterations: text("number", "How often the model may be asked"),
-    timeout: text("seconds", "How long the run may take"),
-    maxTokens: text("number", "How many tokens the run may use"),
-    write: yes("Let a trusted skill change the working directory"),
-    out: text("dir", "Copy the files of the work folder here afterwards"),
-    dryRun: yes("Show prompt, tools, model, variables and sandbox; ask no model"),
-    events: yes("Print every event as a line of JSON"),
-    record: text("file", "Keep the run for a replay"),
-    replay: text("file", "Replay a recorded run instead of asking a model"),
+    context: textFlag("text", "What the skill should know of the situation"),
+    args: textFlag("line", "Arguments, as on a command line: $ARGUMENTS, $0, $1 in the skill's text"),
+    input: textFlag("json", "Input for a skill with an input schema: JSON, or @file"),
+    model: textFlag("name", "An alias of your config, or provider/model"),
+    envFile: textFlag("file", "Values for the variables the skill declares, as NAME=value lines"),
+    approve: switchFlag("Answer yes to every question about tools; never beats a deny, never grants trust"),
+    maxIterations: textFlag("number", "How often the model may be asked"),
+    timeout: textFlag("seconds", "How long the run may take"),
+    maxTokens: textFlag("number", "How many tokens the run may use"),
+    write: switchFlag("Let a trusted skill change the working directory"),
+    out: textFlag("dir", "Copy the files of the work folder here afterwards"),
+    dryRun: switchFlag("Show prompt, tools, model, variables and sandbox; ask no model"),
+    events: switchFlag("Print every event as a line of JSON"),
+    record: textFlag("file", "Keep the run for a replay"),
+    replay: textFlag("file", "Replay a recorded run instead of asking a model"),
     ...CALLER_FLAGS,
   },
   positional: manyArguments("skill", "Name or scope:name, then optionally the task in words", 1),
