@@ -9,6 +9,7 @@ import { build } from "esbuild";
 import { writeDeclarations } from "./build/declarations.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { collectNotices } from "./build/notices.mjs";
+import { keepInOneFile } from "./build/one-core.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
 import { ROOT } from "./setup/repository.mjs";
 
@@ -23,10 +24,12 @@ const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
  * @param {string} name of the entry in `dist/`
  * @param {string} source
  * @param {string} chunks folder for what is loaded on demand
+ * @param {string} core what every command loads, kept in one file
  */
-async function bundle(name, source, chunks) {
+async function bundle(name, source, chunks, core = "") {
   const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const { metafile, outputFiles } = await build({
+  /** @type {import("esbuild").BuildOptions & { metafile: true, write: false }} */
+  const options = {
     absWorkingDir: ROOT,
     entryPoints: { [name]: source },
     outdir: STAGING,
@@ -47,7 +50,11 @@ async function bundle(name, source, chunks) {
     metafile: true,
     write: false,
     logLevel: "silent",
-  });
+  };
+  const cut = await build(options);
+  const { metafile, outputFiles } = core
+    ? await build({ ...options, plugins: [keepInOneFile(core, cut.metafile)] })
+    : cut;
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, takeBuiltinsLazily(text));
@@ -77,7 +84,7 @@ function swapIn() {
 const stamp = sourceStamp();
 try {
   const library = await bundle("index", "src/index.ts", "chunks");
-  const commandLine = await bundle("cli/main", "src/cli/main.ts", "cli/chunks");
+  const commandLine = await bundle("cli/main", "src/cli/main.ts", "cli/chunks", "src/cli/actions.ts");
   const inputs = [...new Set([...library, ...commandLine])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();
