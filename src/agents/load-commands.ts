@@ -9,6 +9,7 @@ import type { TrustDecision } from "../skill/skill.ts";
 import { normaliseSkillName } from "../skill/skill-name.ts";
 import { validateSkill } from "../validate/validate-skill.ts";
 import { type DefinitionFile, type DefinitionSources, readDefinitions } from "./read-definitions.ts";
+import { reportIdleParts } from "./report-idle-parts.ts";
 import { resolveDefinitions } from "./resolve-definitions.ts";
 
 export interface CustomCommand {
@@ -67,7 +68,7 @@ function checkCommand({ path, parsed }: DefinitionFile): {
   if (parsed.body === "" || manifest === undefined || commandName(path) === "") {
     return { diagnostics: [...kept, reportEmpty(parsed.candidate.file)] };
   }
-  return { manifest, diagnostics: kept };
+  return { manifest, diagnostics: [...kept, ...reportIdleParts(parsed)] };
 }
 
 const NOT_OF_COMMANDS: ReadonlySet<string> = new Set([

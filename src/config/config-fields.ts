@@ -373,7 +373,7 @@ const TOOLS_AND_SANDBOX: readonly ConfigField[] = [
   {
     path: "sandbox.programs",
     type: TEXTS,
-    description: "Further interpreters a sandboxed command may see.",
+    description: "Further interpreters a sandboxed command may see. This version does not act on it.",
     default: [],
     project: "ignore",
     tightening: COMMON_NAMES,

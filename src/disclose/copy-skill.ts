@@ -5,6 +5,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   mkdirSync,
   openSync,
@@ -60,7 +61,11 @@ export function copySkillFolder(
   count: CopyCount,
 ): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  for (const entry of listSkill(folder, count.limits.entries)) {
+  // Links come last, so that it can be seen which of them lead to something.
+  const entries = listSkill(folder, count.limits.entries).toSorted(
+    (a, b) => Number(a.kind === "link") - Number(b.kind === "link"),
+  );
+  for (const entry of entries) {
     const source = join(folder, entry.path);
     const target = join(destination, entry.path);
     mkdirSync(dirname(target), { recursive: true });
@@ -68,7 +73,7 @@ export function copySkillFolder(
       if (entry.kind === "file") copyOpened(file, target, count);
     });
     if (entry.kind === "link" && (outcome === undefined || outcome.reason === "not-a-file")) {
-      remakeLink(folder, source, target);
+      diagnostics.push(...remakeLink(folder, source, target));
     } else if (outcome) {
       refuseLoss(source, entry, outcome);
       diagnostics.push(...reportLeftOut(source, entry, outcome));
@@ -144,8 +149,15 @@ export function spend(count: CopyCount, bytes: number, fileBytes: number, path: 
   }
 }
 
-/** Relative, so that it leads to the copy. */
-function remakeLink(folder: string, source: string, target: string): void {
+/** Relative, so that it leads to the copy; left out when there is no copy of what it leads to. */
+function remakeLink(folder: string, source: string, target: string): readonly Diagnostic[] {
   const real = realpathSync.native(source);
-  if (isInside(real, folder)) symlinkSync(relative(dirname(source), real) || ".", target);
+  if (!isInside(real, folder)) return [];
+  const leadsTo = relative(dirname(source), real) || ".";
+  if (existsSync(join(dirname(target), leadsTo))) {
+    symlinkSync(leadsTo, target);
+    return [];
+  }
+  const message = `It is left out: it leads to ${showPath(leadsTo)}, which is an empty folder or no file.`;
+  return [{ code: "link.dangling", severity: "warning", path: source, message }];
 }

@@ -30,6 +30,11 @@ function describe({ description }: Skill, { descriptions, multiline }: EntrySett
 /** `""` for a skill that was given as an object: there is no file to point to. */
 function locate(skill: Skill, { location, mountPath }: EntrySettings): string {
   if (skill.location === "" || location === "none") return "";
-  if (location === "mounted") return `${mountPath.replace(/\/+$/, "")}/${skill.name}`;
+  if (location === "mounted") return mountedPlace(mountPath, skill.name);
   return location === "directory" && skill.form === "directory" ? skill.directory : skill.location;
+}
+
+/** Where a mounted skill is for its reader; without a mount path it is in the workspace itself. */
+export function mountedPlace(mountPath: string, name: string): string {
+  return mountPath === "" ? name : `${mountPath.replace(/\/+$/, "")}/${name}`;
 }

@@ -84,13 +84,17 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const HASHES = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 /** A line that a row of `=` or `-` can turn into a heading: plain text, no list, quote, table or code. */
-const UNDERLINED = /^ {0,3}[^\s>|#+*=<-]/;
+const UNDERLINED = /^ {0,3}(?!\d{1,9}[.)][ \t])[^\s>|#+*=<-]/;
+const FRONTMATTER_MARK = /^---[ \t]*$/;
+const FIELD = /^[a-z_][\w-]*[ \t]*:/i;
 
 function findHeadings(lines: readonly string[]): readonly Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;
   let previous = "";
+  const bodyStart = findBodyStart(lines);
   for (const [index, line] of lines.entries()) {
+    if (index < bodyStart) continue;
     const [, marks, info = ""] = FENCE.exec(line) ?? [];
     if (fence !== undefined) {
       if (marks?.startsWith(fence) && info.trim() === "") fence = undefined;
@@ -107,6 +111,12 @@ function findHeadings(lines: readonly string[]): readonly Heading[] {
     previous = heading ? "" : line;
   }
   return headings;
+}
+
+/** The index of the first line behind frontmatter, whose last field would look like an underlined heading. */
+function findBodyStart(lines: readonly string[]): number {
+  if (!FRONTMATTER_MARK.test(lines[0] ?? "") || !FIELD.test(lines[1] ?? "")) return 0;
+  return lines.findIndex((line, index) => index > 0 && FRONTMATTER_MARK.test(line)) + 1;
 }
 
 function readHeading(line: string, previous: string, lineNumber: number): Heading | undefined {

@@ -21,7 +21,7 @@ export interface WrappedInstructions {
 const RESOURCES = "skill_resources";
 const MAX_LISTED = 50;
 /** The beginning of one of our marks, however it is spaced or written. */
-const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/]*(?:${WRAPPER}|${RESOURCES}))`, "giu");
+const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]*(?:${WRAPPER}|${RESOURCES}))`, "giu");
 
 export function wrapInstructions(
   { name, text, digest, directory, resources = [] }: WrappedInstructions,

@@ -1,7 +1,11 @@
 /**
- * A recording: the events of a run, and of the runs it starts, in a file of the user's choosing. Written as they happen, so
- * an interrupted run leaves a recording of what it did; read strictly, since a replay must not guess.
+ * A recording: the events of a run, and of the runs it starts, in a file of the user's choosing. It takes that name when it
+ * is whole: of two runs with one name the last to finish counts. Read strictly, since a replay must not guess.
  */
+import { randomBytes } from "node:crypto";
+import { lstatSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UsageError } from "../foundation/errors.ts";
 import { readBounded } from "../host/read-bounded.ts";
 import { parseEventLines } from "./parse-event.ts";
 import type { RunEvent } from "./run-event.ts";
@@ -14,9 +18,64 @@ export type Recording =
   | { readonly ok: true; readonly events: readonly RunEvent[] }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
-/** Replaces what is there. Nested runs share it: each event names its run. */
-export function openRecording(path: string): RunSink {
-  return openEventFile("recording", path, "w");
+export interface OpenRecording extends RunSink {
+  /** Gives it its name, in place of what had it. */
+  close(): void;
+  /** For a run that did not come about. */
+  discard(): void;
+}
+
+/** Nested runs share it: each event names its run. A process that is killed leaves `.<name>.<…>.tmp` beside it. */
+export function openRecording(path: string): OpenRecording {
+  const target = findTarget(path);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
+  const { write, close } = openOrRefuse(temporary, path);
+  return {
+    name: "recording",
+    write,
+    close() {
+      close();
+      renameSync(temporary, target);
+    },
+    discard() {
+      close();
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+/** Through a link to the file it names. A device must not be replaced by a file, nor a folder be made by mistake. */
+function findTarget(path: string): string {
+  const existing = lstatSync(path, { throwIfNoEntry: false });
+  const target = existing?.isSymbolicLink() ? followLink(path) : path;
+  if (existing && !lstatSync(target).isFile()) {
+    throw new UsageError(`A run cannot be recorded to \`${path}\`: it is no regular file.`, {
+      hint: "Name a new file, or a recording that is to be replaced.",
+    });
+  }
+  return target;
+}
+
+function followLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new UsageError(`A run cannot be recorded to \`${path}\`: it is a link that leads nowhere.`, {
+      cause,
+    });
+  }
+}
+
+function openOrRefuse(temporary: string, path: string): ReturnType<typeof openEventFile> {
+  try {
+    return openEventFile("recording", temporary);
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new UsageError(`A run cannot be recorded to \`${path}\`: ${reason}`, {
+      hint: "Name a file in a folder that exists and that you may write to.",
+      cause,
+    });
+  }
 }
 
 export function readRecording(path: string): Recording {

@@ -3,7 +3,7 @@
  * killed leaves everything up to its last event. Nothing waits for the disk: a power cut may cost the last seconds.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Places } from "../host/places.ts";
 import type { RunEvent } from "./run-event.ts";
 import { isRunId } from "./run-id.ts";
@@ -24,13 +24,14 @@ export function runFolder({ runs }: Pick<Places, "runs">, runId: string): RunFol
 
 /** A log belongs to one run: it is an error when it is there already. */
 export function openRunLog(places: Pick<Places, "runs">, runId: string): RunSink {
-  return openEventFile("log", runFolder(places, runId).log, "ax");
+  const { folder, log } = runFolder(places, runId);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return openEventFile("log", log);
 }
 
-/** Also for recordings: `ax` makes a new file, `w` replaces one. */
-export function openEventFile(name: string, file: string, flags: "ax" | "w"): RunSink {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const descriptor = openSync(file, flags, 0o600);
+/** Also for recordings: a new file, in a folder that is there. */
+export function openEventFile(name: string, file: string): RunSink & { close(): void } {
+  const descriptor = openSync(file, "ax", 0o600);
   return {
     name,
     write(event) {

@@ -95,6 +95,7 @@ export function createRunRecorder({
     async close() {
       endText();
       for (const sink of listening) {
+        listening = listening.filter((other) => other !== sink); // What is closed hears of no fault of the next.
         try {
           await sink.close?.();
         } catch (fault) {

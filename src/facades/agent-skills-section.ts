@@ -1,5 +1,6 @@
 /** The prompt section other systems know: skills of one or several directories or catalogs, rendered into a prompt. */
 import type { Catalog } from "../catalog/catalog.ts";
+import { mountedPlace } from "../disclose/listing-entry.ts";
 import { renderListing } from "../disclose/render-listing.ts";
 import { visibleSkills } from "../disclose/visible-skills.ts";
 import { nameMatcher } from "../foundation/glob-pattern.ts";
@@ -44,13 +45,19 @@ export class AgentSkillsSection {
 
   /** `""` when there is nothing to tell. */
   render(visibility: SectionVisibility = this.#options.visibility ?? "full"): string {
-    if (visibility === "summary") return renderListing(this.skills, { format: "names", activation: "file" });
-    return renderListing(this.skills, {
-      format: "xml",
-      location: "mounted",
-      mountPath: this.#options.mountPath ?? "skills",
-      activation: "file",
-    });
+    const mountPath = this.#options.mountPath ?? "skills";
+    if (visibility === "full") {
+      return renderListing(this.skills, {
+        format: "xml",
+        location: "mounted",
+        mountPath,
+        activation: "file",
+      });
+    }
+    if (this.skills.length === 0) return "";
+    const names = renderListing(this.skills, { format: "names", activation: "none" });
+    const file = `${mountedPlace(mountPath, "<name>")}/SKILL.md`;
+    return `${names}\n\nWhen a task matches one of the skills, read \`${file}\` first and follow it step by step.`;
   }
 
   /** The same section with some options changed. */

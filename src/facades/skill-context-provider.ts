@@ -1,4 +1,5 @@
 /** The context provider other systems know, as a thin face over a `Metier`: three tiers, `null` where there is nothing. */
+import { cleanText } from "../disclose/clean-text.ts";
 import type { ResourceKind } from "../disclose/list-resources.ts";
 import { MetierError } from "../foundation/errors.ts";
 import type { Metier } from "../runtime/create-metier.ts";
@@ -21,7 +22,7 @@ export class SkillContextProvider {
     name: string,
     options: { readonly stripFrontmatter?: boolean } = {},
   ): Promise<string | null> {
-    return orNull(async () => {
+    return this.#orNull(name, async () => {
       const { text } = await this.#metier.getInstructions(name, { whole: !options.stripFrontmatter });
       return text;
     });
@@ -29,29 +30,36 @@ export class SkillContextProvider {
 
   /** `scripts/run.sh`, …: the files of one kind, with their folder. */
   async getTier3ResourceList(name: string, kind: Exclude<ResourceKind, "other">): Promise<readonly string[]> {
-    const listing = await orNull(async () => this.#metier.listResources(name));
+    const listing = await this.#orNull(name, async () => this.#metier.listResources(name));
     return listing?.resources.filter((resource) => resource.kind === kind).map(({ path }) => path) ?? [];
   }
 
+  /** As a model may see it: without invisible characters. */
   async getTier3Resource(name: string, path: string): Promise<string | null> {
-    return orNull(async () => this.#metier.readResource(name, path, { as: "text" }).text ?? null);
+    return this.#orNull(
+      name,
+      async () => cleanText(this.#metier.readResource(name, path, { as: "text" }).text ?? "").text,
+    );
   }
 
+  /** A usable one: whoever is disabled, denied or unavailable is not there. */
   getSkill(name: string): Skill | undefined {
-    return this.#metier.get(name);
+    const skill = this.#metier.get(name);
+    return skill?.status === "enabled" ? skill : undefined;
   }
 
   getSkillNames(): readonly string[] {
     return this.#metier.names();
   }
-}
 
-/** What cannot be given out is `null` here, as callers of this face expect; faults of the program stay faults. */
-async function orNull<Value>(read: () => Promise<Value>): Promise<Value | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof MetierError) return null;
-    throw error;
+  /** What cannot be given out is `null` here, as callers of this face expect; faults of the program stay faults. */
+  async #orNull<Value>(name: string, read: () => Promise<Value>): Promise<Value | null> {
+    if (this.getSkill(name) === undefined) return null;
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof MetierError) return null;
+      throw error;
+    }
   }
 }

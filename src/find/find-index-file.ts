@@ -11,7 +11,7 @@ import { PARTS } from "./find-document.ts";
 import type { Tokens } from "./token-store.ts";
 
 /** Raise when the same text would become other numbers, or the file another form. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 export interface IndexedFile {
   /** The skill file. */
@@ -59,7 +59,7 @@ export function writeFindIndex(path: string, content: IndexContent): void {
       .join("\n"),
   );
   const data = Buffer.concat([termBytes, fileBytes, bytesOf(tokens.lengths), bytesOf(tokens.numbers)]);
-  const heading: Heading = {
+  const facts: Omit<Heading, "checksum"> = {
     index: INDEX,
     subject,
     writtenAt,
@@ -67,8 +67,8 @@ export function writeFindIndex(path: string, content: IndexContent): void {
     files: fileBytes.length,
     skills: files.length,
     tokens: tokens.numbers.length,
-    checksum: crc32(data),
   };
+  const heading: Heading = { ...facts, checksum: checksumOf(facts, data) };
   try {
     writeAtomic(path, Buffer.concat([Buffer.from(`${JSON.stringify(heading)}\n`), data]), { flush: false });
   } catch {
@@ -84,10 +84,16 @@ export function readFindIndex(path: string, subject: string): IndexContent | und
     const heading = JSON.parse(bytes.toString("utf8", 0, end)) as Heading;
     const data = bytes.subarray(end + 1);
     const isSame = heading.index === INDEX && heading.subject === subject;
-    return isSame && crc32(data) === heading.checksum ? unpack(heading, data) : undefined;
+    const { checksum, ...facts } = heading;
+    return isSame && checksumOf(facts, data) === checksum ? unpack(heading, data) : undefined;
   } catch {
     return undefined; // Absent, unreadable or cut short: everything is read anew.
   }
+}
+
+/** Of everything: a wrong number in the heading would read the data as something else. */
+function checksumOf(facts: Omit<Heading, "checksum">, data: Buffer): number {
+  return crc32(data, crc32(JSON.stringify(facts)));
 }
 
 function unpack(heading: Heading, data: Buffer): IndexContent {

@@ -34,6 +34,8 @@ export interface TriggerMatches<S extends TriggeredSkill = TriggeredSkill> {
 export const MAX_MESSAGE = 4000;
 /** Instructions that all patterns of one skill may have together. */
 const MAX_PATTERN_SIZE = 2000;
+/** Of one skill: each is compiled before its size is known. */
+const MAX_PATTERNS = 50;
 
 const ONLY_WORDS = /^[\p{L}\p{N}\p{M}]+(?:[ _-]+[\p{L}\p{N}\p{M}]+)*$/u;
 
@@ -126,17 +128,30 @@ function patternReasons(
   compile: CompilePattern,
   diagnostics: Diagnostic[],
 ): readonly TriggerReason[] {
+  const path = location || `integration:${name}`;
+  const patterns = manifest.triggers?.patterns ?? [];
+  if (patterns.length > MAX_PATTERNS) diagnostics.push(reportManyPatterns(path, patterns.length));
   let room = MAX_PATTERN_SIZE;
-  return reasonsOf("pattern", manifest.triggers?.patterns ?? [], (pattern) => {
+  return reasonsOf("pattern", patterns.slice(0, MAX_PATTERNS), (pattern) => {
     const compiled = compile(pattern);
     if (compiled.ok && compiled.size <= room) {
       room -= compiled.size;
       return compiled.matches(text);
     }
     const fault = compiled.ok ? "the skill's patterns are too large together" : compiled.fault;
-    diagnostics.push(reportPattern(location || `integration:${name}`, pattern, fault));
+    diagnostics.push(reportPattern(path, pattern, fault));
     return false;
   });
+}
+
+function reportManyPatterns(path: string, count: number): Diagnostic {
+  return {
+    code: "trigger.pattern",
+    severity: "warning",
+    path,
+    message: `The skill has ${count} trigger patterns; only the first ${MAX_PATTERNS} are used.`,
+    hint: "Join patterns with `|`, or use keywords.",
+  };
 }
 
 function reportPattern(path: string, pattern: string, fault: string): Diagnostic {

@@ -160,14 +160,17 @@ export const DIAGNOSTIC_CODES = {
   "secret.unresolved": "The command or key chain that a variable refers to gave no value.",
   "run.sink-failed": "Something that listens to a run's events failed and hears no more of them.",
   "run.not-removed": "An old run could not be removed.",
+  "run.files-unlisted": "A run left more files than are listed, or some that cannot be.",
+  "run.copy-failed": "Files that a run left could not be copied.",
 
   // invoking a skill
-  "invoke.not-honoured": "Fields that only an isolated run can honour have no effect inline.",
+  "invoke.not-honoured": "Fields that have no effect here: inline, or in any run of this version.",
   "invoke.withheld": "Fields of an untrusted skill that have no effect until it is trusted.",
   "invoke.dynamic-context": "Commands in the text of a skill were not run.",
 
   // named agents and custom commands
   "definition.empty": "The file of an agent or a command has no text; it is left out.",
+  "definition.not-honoured": "A custom command has parts that this version does not act on.",
   "definition.shadowed": "Another agent or command of that name counts.",
   "definition.conflict": "Two agents or commands of one name stand in the same folder; one counts.",
   "definition.untrusted-shadow":

@@ -29,7 +29,8 @@ export interface ModelRequest {
   readonly run?: ReplayedRun;
   /** An unknown name is a failure instead of a warning. */
   readonly strictModels?: boolean;
-  readonly runCommand: CommandRunner;
+  /** For a key that a command prints. Absent: it is not fetched, and the model cannot be asked. */
+  readonly runCommand?: CommandRunner;
 }
 
 export interface ModelSecret {

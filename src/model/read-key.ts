@@ -26,7 +26,7 @@ export async function readKey(
       hint: `Set \`${apiKeyEnv}\`, or give \`api-key\` or \`api-key-command\` instead.`,
     };
   }
-  if (apiKeyCommand) return readPrintedKey(apiKeyCommand, where, runCommand);
+  if (apiKeyCommand) return runCommand ? readPrintedKey(apiKeyCommand, where, runCommand) : { ok: true };
   const { keyVariables } = PROVIDER_FACTS[provider];
   const variable = keyVariables.find((name) => environment[name]);
   if (variable) return { ok: true, secret: { name: variable, value: environment[variable] ?? "" } };

@@ -1,4 +1,5 @@
 /** Whether a person agrees to a tool call: asked one at a time, remembered for the run. Nobody to ask means no. */
+import type { AskUser } from "../tools/ask-user.ts";
 import type { ToolInput } from "../tools/tool.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -41,7 +42,7 @@ export function createApprovals(settings: ApprovalSettings): Approvals {
     signal: AbortSignal,
   ): Promise<Approval> => {
     if (signal.aborted) return STOPPED;
-    if (approve === "all") return { approved: true, rule: "approved by `--approve`" };
+    if (approve === "all") return { approved: true, rule: "approved in advance" };
     if (approve === undefined) {
       return { approved: false, rule: `${question.rule}, and there is nobody to ask` };
     }
@@ -70,16 +71,30 @@ export function createApprovals(settings: ApprovalSettings): Approvals {
 const STOPPED: Approval = { approved: false, rule: "the run was stopped before anyone answered" };
 
 /** Lets one question after the other be asked; `undefined` for one whose run was stopped meanwhile. */
-export type QuestionQueue = (
-  ask: () => Promise<Approval>,
+export type QuestionQueue = <Answer>(
+  ask: () => Promise<Answer>,
   signal: AbortSignal,
-) => Promise<Approval | undefined>;
+) => Promise<Answer | undefined>;
 
 export function createQuestionQueue(): QuestionQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (ask, signal) => {
     const asked = untilStopped(last.then(ask), signal);
-    last = asked;
+    last = asked.catch(() => undefined); // Whoever asked hears of the fault; the next question is asked all the same.
     return asked;
+  };
+}
+
+/** Questions of a model wait in the same queue: a person is asked one thing at a time. */
+export function queueQuestions<Asking extends { readonly askUser?: AskUser }>(
+  asking: Asking,
+  queue: QuestionQueue,
+): Asking {
+  const { askUser } = asking;
+  if (askUser === undefined) return asking;
+  return {
+    ...asking,
+    askUser: (question, signal) =>
+      queue(async () => (signal.aborted ? undefined : askUser(question, signal)), signal),
   };
 }

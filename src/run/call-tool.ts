@@ -4,13 +4,14 @@
  */
 
 import type { OutputFilterMode } from "../config/run-fields.ts";
-import { cleanText } from "../disclose/clean-text.ts";
+import { type CleanText, cleanText } from "../disclose/clean-text.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import type { Redactor } from "../secrets/redaction.ts";
 import { fault, type Tool, type ToolContext, type ToolInput, type ToolOutput } from "../tools/tool.ts";
 import type { PolicyDecision, ToolPolicy } from "../tools/tool-policy.ts";
 import { checkJson } from "../validate/json-schema.ts";
 import type { Approvals } from "./approvals.ts";
+import { type CallSlots, MOST_CALLS_PER_STEP } from "./call-slots.ts";
 import { filterOutput } from "./output-filter.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -26,11 +27,14 @@ export interface ToolDesk {
   readonly approvals: Approvals;
   readonly redactor: Redactor;
   readonly outputFilter: OutputFilterMode;
+  readonly slots: CallSlots;
   /** The step that is under way. */
   step(): number;
   emit(event: RunEventBody): void;
   context(call: { readonly callId: string; readonly signal: AbortSignal }): ToolContext;
   onDenied(denied: { readonly tool: string; readonly reason: string }): void;
+  /** Characters that cannot be seen were taken out of an answer. */
+  onCleaned(tool: Tool, removed: NonNullable<CleanText["removed"]>): void;
   /** A call that was carried out without a fault. */
   onDone(tool: Tool, input: ToolInput): void;
 }
@@ -38,13 +42,16 @@ export interface ToolDesk {
 /** More of one answer than a model can use; tools that can page do so long before. */
 const MAX_ANSWER = 200_000;
 
+const TOO_MANY_CALLS = `Not carried out: one step has at most ${MOST_CALLS_PER_STEP} tool calls. Call it again in the next step.`;
+
 /** A stopped run waits this long for a tool to end what it started; one that does not listen is left behind. */
 const STOP_GRACE_MS = 5000;
 
-export async function callTool(
-  { callId, tool, input, signal }: ToolCall,
-  desk: ToolDesk,
-): Promise<ToolOutput> {
+export function callTool(call: ToolCall, desk: ToolDesk): Promise<ToolOutput> {
+  return desk.slots.run(() => answerCall(call, desk));
+}
+
+async function answerCall({ callId, tool, input, signal }: ToolCall, desk: ToolDesk): Promise<ToolOutput> {
   const step = desk.step();
   const startedAt = performance.now();
   const { name } = tool;
@@ -65,6 +72,10 @@ export async function callTool(
     return { text, isError: output.isError };
   };
 
+  if (!desk.slots.admit(step)) {
+    called("deny", `one step has at most ${MOST_CALLS_PER_STEP} tool calls`);
+    return finish(fault(TOO_MANY_CALLS));
+  }
   const checked = await checkJson(tool.inputSchema, input);
   if (!checked.ok) {
     called("deny", "the input does not fit the tool");
@@ -116,12 +127,14 @@ async function execute(tool: Tool, input: ToolInput, context: ToolContext): Prom
   }
 }
 
-function present(text: string, { effect }: Tool, { redactor, outputFilter }: ToolDesk): string {
-  const clean = redactor.redact(cleanText(text).text);
+function present(text: string, tool: Tool, { redactor, outputFilter, onCleaned }: ToolDesk): string {
+  const cleaned = cleanText(text);
+  if (cleaned.removed) onCleaned(tool, cleaned.removed);
+  const clean = redactor.redact(cleaned.text);
   const cut =
     clean.length > MAX_ANSWER
       ? `${clean.slice(0, MAX_ANSWER)}\n[cut: ${clean.length - MAX_ANSWER} more characters]`
       : clean;
   // What a skill answers is instructions, or a result that was filtered before it was wrapped.
-  return effect === "skill" ? cut : filterOutput(cut, outputFilter);
+  return tool.effect === "skill" ? cut : filterOutput(cut, outputFilter);
 }

@@ -5,6 +5,7 @@
 import type { ModelMessage } from "ai";
 import type { Conversation } from "../disclose/conversation.ts";
 import { findProtected } from "../disclose/protect.ts";
+import { neutralise } from "../disclose/wrap-instructions.ts";
 import type { RunStatus } from "../events/run-event.ts";
 import type { CarriedOut } from "./run-isolated.ts";
 import type { RunResult } from "./run-result.ts";
@@ -33,7 +34,7 @@ export function closeTurn(message: string, { result, messages, fault }: CarriedO
 export function tellResult(typed: string, result: RunResult): readonly ModelMessage[] {
   const answer = `[The user has seen this result of the skill \`${result.skill}\`.]`;
   return [
-    { role: "user", content: `${typed}\n\n${wrapResult(result, { isShown: true })}` },
+    { role: "user", content: `${neutralise(typed)}\n\n${wrapResult(result, { isShown: true })}` },
     { role: "assistant", content: answer },
   ];
 }

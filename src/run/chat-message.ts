@@ -1,5 +1,6 @@
 /** What a user typed, as the main agent is told it. `/name` may be a skill, which may not need the main agent at all. */
 import { cleanText } from "../disclose/clean-text.ts";
+import { neutralise } from "../disclose/wrap-instructions.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
 import type { ChatOptions } from "./chat.ts";
 import {
@@ -30,7 +31,7 @@ interface TurnFacts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the main agent is told; or, when it is not needed, how the turn ended. */
+/** What the main agent is told; or, when it is not needed, how the turn ended. Pasted text can hold marks like ours. */
 export async function readMessage(
   typed: string,
   state: ConversationState,
@@ -39,14 +40,14 @@ export async function readMessage(
 ): Promise<ReadMessage> {
   const { text } = cleanText(typed);
   const slash = readSlash(text);
-  if (slash === undefined) return { kind: "message", message: text, lists: [] };
+  if (slash === undefined) return { kind: "message", message: neutralise(text), lists: [] };
   const outcome = await callSkill(slash, state, options, facts);
   switch (outcome.kind) {
     case "inline":
       noteFolder(outcome.prepared, state);
       return {
         kind: "message",
-        message: `${text.trim()}\n\n${outcome.text}`,
+        message: `${neutralise(text.trim())}\n\n${outcome.text}`,
         lists: [skillLists(outcome.prepared)],
       };
     case "run":

@@ -93,7 +93,7 @@ function lookAround(
     workDir: work,
     write,
     places: host.places,
-    configFiles: configFilesOf(host.config()),
+    privateFiles: configFilesOf(host.config()),
     otherSkills: [...skillFolders],
   });
 }

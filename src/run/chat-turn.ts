@@ -7,7 +7,7 @@ import type { ConversationMemory } from "../invoke/inline.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import type { Redactor } from "../secrets/redaction.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
-import { createApprovals, createQuestionQueue } from "./approvals.ts";
+import { createApprovals, createQuestionQueue, queueQuestions } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import type { ChatOptions } from "./chat.ts";
 import { chatPrompt } from "./chat-prompt.ts";
@@ -108,7 +108,7 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
     tools: policy.visible(
       runTools({
         host,
-        request: options,
+        request: queueQuestions(options, questions),
         trust: "trusted",
         network,
         invoke,
@@ -145,6 +145,7 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
     ...model.diagnostics,
     ...reportUnpriced(priced, model),
     ...around.diagnostics,
+    ...carried.result.diagnostics,
     ...redactor.diagnostics,
     ...recorder.diagnostics,
   ];
@@ -161,7 +162,6 @@ const CHAT = {
   source: "user",
   chain: [],
   trust: { level: "trusted", reason: "It is the user's own conversation." },
-  diagnostics: [],
 } as const;
 
 /** What a skill that is started in a chat has of it. */

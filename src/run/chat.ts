@@ -13,6 +13,7 @@ import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
 import { configuredSecrets } from "../secrets/configured-secrets.ts";
 import { createRedactor } from "../secrets/redaction.ts";
+import { checkProgramTools } from "../tools/check-program-tools.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { closeTurn, forgetAbsent, tellResult } from "./chat-history.ts";
 import { readMessage } from "./chat-message.ts";
@@ -26,6 +27,7 @@ import type { RunHost } from "./run-host.ts";
 import type { RunLimits } from "./run-limits.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
+import { programTools } from "./run-tools.ts";
 
 export interface ChatLimits extends RunLimits {
   /** Of all turns together, with the skills they run. The other limits are those of one turn. */
@@ -71,6 +73,7 @@ export interface Chat {
 export async function createChat(given: RunHost, options: ChatOptions = {}): Promise<Chat> {
   const { caller = {}, limits = {} } = options;
   const host = hideRestricted(given, caller);
+  checkProgramTools(programTools(host, options));
   const model = await openModel(host, options);
   tidyRuns(host.places);
   const { maxConversationTokens: maxTokens, maxConversationCost: maxCost } = limits;

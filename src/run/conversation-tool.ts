@@ -4,6 +4,7 @@
  */
 import { type Conversation, createConversation } from "../disclose/conversation.ts";
 import type { Trust } from "../skill/skill.ts";
+import { checkProgramTools } from "../tools/check-program-tools.ts";
 import { answerSafely } from "../tools/skills/skill-tool.ts";
 import { fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
 import { checkJson } from "../validate/json-schema.ts";
@@ -37,6 +38,7 @@ export function createConversationTool(
   { conversation = createConversation(), budget, ...request }: ConversationToolOptions,
   trustOf: (skill: string) => Trust | undefined,
 ): ConversationTool | undefined {
+  checkProgramTools([...given.tools, ...(request.tools ?? [])]);
   const host = hideRestricted(given, request.caller);
   const parent: RunParent = {
     chain: [],

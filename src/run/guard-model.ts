@@ -23,6 +23,8 @@ export interface ModelGuard {
   onUsage(usage: TokenUsage): void;
   /** Each piece of text as it comes. */
   onText(text: string): void;
+  /** Each piece of whatever the model writes: text, reasoning, input of tools. */
+  onOutput(piece: string): void;
 }
 
 export interface GuardedModel extends LanguageModelV4 {
@@ -95,17 +97,21 @@ function observeAnswer(
 function createAnswerReader(
   step: number,
   prompt: LanguageModelV4Prompt,
-  { redactor, emit, onUsage, onText }: ModelGuard,
+  { redactor, emit, onUsage, onText, onOutput }: ModelGuard,
 ): (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[] {
   const startedAt = performance.now();
   const parts: MessagePart[] = [];
   const blocks = new Map<string, { readonly gate: RedactionStream; text: string }>();
+  const thoughts = new Map<string, RedactionStream>();
+  /** Calls whose input came piece by piece, and is counted already. */
+  const pieced = new Set<string>();
   const passText = (id: string, text: string | undefined): readonly LanguageModelV4StreamPart[] => {
     const block = blocks.get(id);
     if (block === undefined || !text) return [];
     block.text += text;
     emit({ type: "text-delta", step, text });
     onText(text);
+    onOutput(text);
     return [{ type: "text-delta", id, delta: text }];
   };
   return (part) => {
@@ -122,7 +128,24 @@ function createAnswerReader(
         parts.push({ type: "text", text: blocks.get(part.id)?.text ?? "" });
         return [...rest, part];
       }
+      case "reasoning-start":
+        thoughts.set(part.id, redactor.stream());
+        return [part];
+      case "reasoning-delta": {
+        onOutput(part.delta);
+        const delta = thoughts.get(part.id)?.push(part.delta) ?? "";
+        return delta || part.providerMetadata ? [{ ...part, delta }] : []; // A signature comes without text.
+      }
+      case "reasoning-end": {
+        const delta = thoughts.get(part.id)?.end();
+        return [...(delta ? [{ type: "reasoning-delta", id: part.id, delta } as const] : []), part];
+      }
+      case "tool-input-delta":
+        pieced.add(part.id);
+        onOutput(part.delta);
+        return [part];
       case "tool-call":
+        if (!pieced.has(part.toolCallId)) onOutput(part.input);
         parts.push(recordCall(part, redactor));
         return [part];
       case "finish": {

@@ -8,6 +8,7 @@ import { createRunId } from "../events/run-id.ts";
 import type { AskedExecution } from "../invoke/choose-execution.ts";
 import { activateInline } from "../invoke/inline.ts";
 import type { Invocation, PreparedInvocation, PrepareOutcome } from "../invoke/invocation.ts";
+import { checkProgramTools } from "../tools/check-program-tools.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { failedResult, refusedResult } from "./ended-early.ts";
 import { hideRestricted } from "./hide-restricted.ts";
@@ -19,7 +20,7 @@ import type { RunParent } from "./run-parent.ts";
 import { planOnly, runPrepared } from "./run-prepared.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
-import { offeredTools } from "./run-tools.ts";
+import { offeredTools, programTools } from "./run-tools.ts";
 
 export interface InvokeOptions {
   readonly asked?: AskedExecution;
@@ -46,7 +47,7 @@ export async function invokeSkill(
   return { kind: "inline", text, prepared };
 }
 
-export function prepareRequest(
+export async function prepareRequest(
   request: RunRequest,
   host: RunHost,
   {
@@ -55,12 +56,14 @@ export function prepareRequest(
     isDry = false,
   }: Pick<InvokeOptions, "asked" | "parent"> & Pick<PrepareOptions, "isDry"> = {},
 ): Promise<PrepareOutcome> {
+  checkProgramTools(programTools(host, request));
   return host.prepare(toInvocation(request, parent), {
-    tools: offeredTools(host, request),
+    tools: (subject) => offeredTools(subject, host, request, parent),
     isDry,
     ...(asked && { asked }),
     ...(parent && { conversation: parent.memory.trust }),
     ...(request.env && { env: request.env }),
+    ...(request.privateFiles && { privateFiles: request.privateFiles }),
     ...(request.signal && { signal: request.signal }),
   });
 }

@@ -19,7 +19,7 @@ export interface LoopInput {
   readonly maxOutputTokens?: number;
   /** How much the model thinks. */
   readonly reasoning?: Reasoning;
-  /** Asked after each step: what stops the loop, if anything does. */
+  /** Asked before the first step and after each: what stops the loop, if anything does. */
   reached(): RunLimit | undefined;
   call(tool: Tool, input: ToolInput, callId: string, signal: AbortSignal): Promise<ToolOutput>;
   /** A call that reached no tool: an unknown name, or input that is no JSON. */
@@ -42,6 +42,11 @@ export interface LoopOutcome {
 }
 
 export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
+  const limit = input.reached(); // Whoever started it may have spent everything.
+  return limit === undefined ? takeSteps(input) : { ended: "limited", limit, iterations: 0, messages: [] };
+}
+
+async function takeSteps(input: LoopInput): Promise<LoopOutcome> {
   const { ToolLoopAgent } = await import("ai");
   const messages: ModelMessage[] = [];
   const agent = new ToolLoopAgent({

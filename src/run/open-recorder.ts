@@ -1,6 +1,6 @@
 /** Everyone who hears what happens in a run: its log, a recording, tracing, and whoever asked for it. */
 import { openRunLog } from "../events/run-log.ts";
-import { createRunRecorder, type RunRecorder, type RunSink, shareSink } from "../events/run-recorder.ts";
+import { createRunRecorder, type RunRecorder, type RunSink } from "../events/run-recorder.ts";
 import { createSpanSink } from "../events/spans.ts";
 import type { Places } from "../host/places.ts";
 import type { Redactor } from "../secrets/redaction.ts";
@@ -10,7 +10,6 @@ export interface RecorderInput extends Pick<RunRequest, "onEvent"> {
   readonly places: Places;
   readonly runId: string;
   readonly redactor: Redactor;
-  /** Closed by whoever opened it. */
   readonly recording?: RunSink | undefined;
 }
 
@@ -21,8 +20,8 @@ export async function openRecorder(input: RecorderInput): Promise<RunRecorder> {
     runId,
     redactor,
     sinks: [
+      ...(recording ? [recording] : []), // Closed before the log, which then says whether that failed.
       openRunLog(places, runId),
-      ...(recording ? [shareSink(recording)] : []),
       ...(spans ? [spans] : []),
       ...(onEvent ? [{ name: "listener", write: onEvent }] : []),
     ],

@@ -34,12 +34,13 @@ export interface CommandPlaceInput {
   readonly cwd: string;
   readonly environment: Environment;
   readonly loaded: LoadedConfig;
+  readonly privateFiles?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Reads what a trusted run reads, and keeps nothing: its folder is shared and no one's work. */
 export async function findCommandPlace(input: CommandPlaceInput): Promise<CommandPlace | undefined> {
-  const { skill, places, cwd, environment, loaded, signal } = input;
+  const { skill, places, cwd, environment, loaded, privateFiles = [], signal } = input;
   const { backend } = loaded.config.sandbox;
   const { sandbox } = await chooseSandbox({ backend, trust: skill.trust.level, environment });
   if (!sandbox) return undefined;
@@ -51,7 +52,7 @@ export async function findCommandPlace(input: CommandPlaceInput): Promise<Comman
     workDir,
     write: false,
     places,
-    configFiles: configFilesOf(loaded),
+    privateFiles: [...configFilesOf(loaded), ...privateFiles],
     ...(hasFolder(skill) && { skillDir: skill.directory }),
   });
   return { sandbox, world, ...(signal && { signal }) };

@@ -4,6 +4,7 @@ import type { LoadedCommands } from "../agents/load-commands.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import type { Environment } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
+import type { InvocationHost } from "../invoke/checks/check.ts";
 import type { AskedExecution } from "../invoke/choose-execution.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Invocation, PrepareOutcome } from "../invoke/invocation.ts";
@@ -14,12 +15,13 @@ import type { Tool } from "../tools/tool.ts";
 import type { SearchProvider } from "../tools/web/web-search.ts";
 
 export interface PrepareOptions {
-  /** Names of the tools a run would have. */
-  readonly tools: readonly string[];
+  readonly tools: NonNullable<InvocationHost["tools"]>;
   readonly asked?: AskedExecution;
   readonly conversation?: ConversationTrust;
   /** Values of the caller for declared variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What commands in a text must not see. */
+  readonly privateFiles?: readonly string[];
   readonly signal?: AbortSignal;
   /** Only to see what would happen: no value is fetched and no command of a text is run. */
   readonly isDry?: boolean;

@@ -6,6 +6,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelMessage } from "ai";
 import type { OutputFilterMode } from "../config/run-fields.ts";
 import type { RunEventBody } from "../events/run-event.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { costOf, type Pricing } from "../model/pricing.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -17,6 +18,7 @@ import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Budget } from "./budget.ts";
+import { createCallSlots } from "./call-slots.ts";
 import { callTool, type ToolDesk } from "./call-tool.ts";
 import { describeFault } from "./describe-fault.ts";
 import type { Reasoning } from "./effort.ts";
@@ -29,7 +31,7 @@ import { createStop, type RunStop } from "./run-stop.ts";
 import { noteUse } from "./sandbox-use.ts";
 
 /** What a run is about: a prepared skill, or the user's own conversation. */
-export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust" | "diagnostics"> {
+export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust"> {
   readonly skill: Pick<Skill, "name" | "location"> & { readonly manifest: Pick<SkillManifest, "effort"> };
 }
 
@@ -57,6 +59,8 @@ export interface IsolatedRun {
   readonly limits: RunLimits;
   readonly reasoning?: Reasoning;
   readonly budget: Budget;
+  /** What a replay did not come to: one that ends before its recording does differs from it. */
+  missingFromReplay?(): string | undefined;
   readonly signal?: AbortSignal;
   emit(event: RunEventBody): void;
 }
@@ -66,6 +70,7 @@ export async function runIsolated(run: IsolatedRun): Promise<RunResult> {
 }
 
 export interface CarriedOut {
+  /** Its diagnostics are those that came up on the way. */
   readonly result: RunResult;
   /** What it added to the conversation after its message: whole steps only. */
   readonly messages: readonly ModelMessage[];
@@ -80,6 +85,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
   const stop = createStop(run.limits, run.budget, run.signal);
   const text = createTextSoFar();
   const denied: { readonly tool: string; readonly reason: string }[] = [];
+  const diagnostics: Diagnostic[] = [];
   const used = { network: new Set<string>(), read: new Set<string>(), write: new Set<string>() };
   const guarded = guardModel(model.model, {
     redactor: run.redactor,
@@ -88,16 +94,16 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
       run.emit(event);
     },
     onUsage: (usage) => run.budget.add(usage, costOf(usage, model.pricing)),
-    onText: (piece) => {
-      text.add(piece);
-      stop.onText(piece);
-    },
+    onText: (piece) => text.add(piece),
+    onOutput: (piece) => stop.onOutput(piece),
   });
   const desk: ToolDesk = {
     ...run,
+    slots: createCallSlots(),
     step: () => guarded.steps,
     context: (call) => toolContext(run, call),
     onDenied: (call) => void denied.push(call),
+    onCleaned: createCleaningReport(run, diagnostics),
     onDone: (tool, input) => noteUse(used, tool, input),
   };
   const pending = new Set<Promise<ToolOutput>>();
@@ -130,6 +136,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     durationMs,
   };
   run.emit({ type: "run-finished", ...summary });
+  const left = listWorkFiles(world.workDir);
   const result: RunResult = {
     runId: run.runId,
     skill: prepared.skill.name,
@@ -138,7 +145,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     model: model.id,
     ...summary,
     denied: run.redactor.redactJson(denied),
-    files: listWorkFiles(world.workDir),
+    files: left.files,
     sandbox: {
       backend: run.sandbox?.backend ?? "absent",
       declared: run.declared,
@@ -148,7 +155,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
         write: [...used.write].sort(),
       }),
     },
-    diagnostics: prepared.diagnostics,
+    diagnostics: [...diagnostics, ...left.diagnostics],
   };
   return { result, messages: outcome.messages, fault: outcome.error };
 }
@@ -185,7 +192,11 @@ type Ending = Pick<RunResult, "status" | "limit" | "error">;
 
 function describeEnding(outcome: LoopOutcome, stop: RunStop, run: IsolatedRun): Ending {
   const reached = stop.reached();
-  if (outcome.ended === "answered") return { status: "completed" };
+  if (outcome.ended === "answered") {
+    const message = run.missingFromReplay?.();
+    if (message === undefined) return { status: "completed" };
+    return { status: "failed", error: { code: "replay.diverged", message: run.redactor.redact(message) } };
+  }
   if (stop.cancelled) return { status: "cancelled" };
   const limit = outcome.limit ?? reached?.limit;
   if (outcome.ended !== "failed" || reached) {
@@ -216,6 +227,22 @@ function refuseCall(
   const input = run.redactor.redactJson(JSON.stringify(call.input) ?? "");
   run.emit({ type: "tool-called", step, callId, tool, input, decision: "deny", rule });
   run.emit({ type: "tool-finished", step, callId, tool, text, isError: true, durationMs: 0 });
+}
+
+/** Said once for each tool, however often it happens. */
+function createCleaningReport(
+  { prepared, emit }: IsolatedRun,
+  diagnostics: Diagnostic[],
+): ToolDesk["onCleaned"] {
+  const code = "disclosure.text-removed";
+  const said = new Set<string>();
+  return ({ name }, { count, example }) => {
+    if (said.has(name)) return;
+    said.add(name);
+    const message = `Characters that cannot be seen were removed from an answer of \`${name}\`: ${count}, ${example} first.`;
+    emit({ type: "diagnostic", code, message });
+    diagnostics.push({ code, severity: "warning", path: prepared.skill.location, message });
+  };
 }
 
 /** The text of the last step that wrote any: what a person would call the answer so far. */

@@ -3,7 +3,8 @@ import type { Agent } from "../agents/agent.ts";
 import type { ConversationMemory } from "../invoke/inline.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
-import { createToolPolicy, type ToolPolicy } from "../tools/tool-policy.ts";
+import type { ToolPolicy } from "../tools/tool-policy.ts";
+import { createGrowingPolicy, type GrowingPolicy } from "./growing-policy.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunRequest } from "./run-request.ts";
 import { programTools } from "./run-tools.ts";
@@ -18,10 +19,10 @@ export interface RunPolicyInput {
   readonly outer?: ToolPolicy;
 }
 
-export function createRunPolicy(input: RunPolicyInput): ToolPolicy {
+export function createRunPolicy(input: RunPolicyInput): GrowingPolicy {
   const { prepared, host, request, memory, cwd, agent, outer } = input;
   const { tools, policyTools } = host.config().config;
-  return createToolPolicy({
+  return createGrowingPolicy({
     lists: [skillLists(prepared), ...(agent ? [agentLists(agent)] : [])],
     config: tools,
     policy: policyTools,
@@ -43,6 +44,11 @@ export function skillLists({ skill, trust, execution }: PreparedInvocation): Too
     requiredTools,
     disallowedTools,
   };
+}
+
+/** Of a skill whose instructions are followed inside of a run: they deny, and never allow more than the run has. */
+export function followedLists(prepared: PreparedInvocation): ToolLists {
+  return { ...skillLists(prepared), allowedTools: [] };
 }
 
 /** They hold beside those of the skill. */

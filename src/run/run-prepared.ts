@@ -3,9 +3,9 @@ import { mkdirSync, rmSync } from "node:fs";
 import { openRecording } from "../events/record.ts";
 import { tidyRuns } from "../events/remove-runs.ts";
 import { runFolder } from "../events/run-log.ts";
-import type { RunRecorder, RunSink } from "../events/run-recorder.ts";
+import { type RunRecorder, type RunSink, shareSink } from "../events/run-recorder.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
-import { createApprovals, createQuestionQueue, type QuestionQueue } from "./approvals.ts";
+import { createApprovals, createQuestionQueue, type QuestionQueue, queueQuestions } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { failedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
@@ -16,7 +16,7 @@ import { runIsolated } from "./run-isolated.ts";
 import type { RunParent } from "./run-parent.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
-import { type PlanOutcome, type RunPlan, setUpRun } from "./set-up-run.ts";
+import { type PlanInput, type PlanOutcome, type RunPlan, setUpRun } from "./set-up-run.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 
 export interface RunOrder {
@@ -30,31 +30,43 @@ export interface RunOrder {
 export async function runPrepared(order: RunOrder): Promise<RunResult> {
   const { prepared, request, host, runId, parent } = order;
   if (parent === undefined) tidyRuns(host.places);
+  const own = parent || request.record === undefined ? undefined : openRecording(request.record);
+  const recording = own ?? (parent?.recording && shareSink(parent.recording));
+  const abandon = (): void => {
+    own?.discard();
+    rmSync(runFolder(host.places, runId).folder, { recursive: true, force: true });
+  };
+  const abandonAndThrow = (fault: unknown): never => {
+    abandon();
+    throw fault;
+  };
+  const questions = parent?.questions ?? createQuestionQueue();
   const started: { run?: StartedRun } = {};
-  const outcome = await planIn(order, (child, signal) => {
+  const asking = { ...order, request: queueQuestions(request, questions) };
+  const outcome = await planIn(asking, (child, signal) => {
     if (started.run === undefined) throw new Error("A tool was called before the run began.");
     return startChild(child, signal, order, started.run);
-  });
+  }).catch(abandonAndThrow);
   if (!outcome.ok) {
-    rmSync(runFolder(host.places, runId).folder, { recursive: true, force: true });
+    abandon();
     return failedResult(runId, prepared, outcome.fault);
   }
   const { plan } = outcome;
-  const recording =
-    parent?.recording ?? (request.record === undefined ? undefined : openRecording(request.record));
   const recorder = await openRecorder({
     places: host.places,
     runId,
     redactor: plan.redactor,
     recording,
     ...(request.onEvent && { onEvent: request.onEvent }),
-  });
+  }).catch(abandonAndThrow);
   const budget = createBudget(plan.limits, parent?.budget);
-  const questions = parent?.questions ?? createQuestionQueue();
   started.run = { plan, budget, recorder, questions, ...(recording && { recording }) };
   parent?.onChild({ runId, skill: prepared.skill.name });
   const result = await runIsolated({
     ...plan,
+    get world() {
+      return plan.world;
+    },
     model: { ...plan.model, model: retryingModel(plan.model.model, recorder) },
     ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
     approvals: createApprovals({
@@ -64,33 +76,30 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     }),
     outputFilter: host.config().config.runs.outputFilter,
     env: () => deliver(plan),
+    ...(parent === undefined && { missingFromReplay: () => plan.model.replay?.unfinished()[0] }),
     budget,
     emit: (event) => recorder.emit(event),
     ...(request.signal && { signal: request.signal }),
   });
   await recorder.close();
-  if (parent === undefined) await recording?.close?.();
-  const diagnostics = [...plan.diagnostics, ...recorder.diagnostics];
-  return { ...(parent === undefined ? checkReplay(plan, result) : result), diagnostics };
-}
-
-/** A replay that came to an end before its recording did differs from it. */
-function checkReplay({ model }: RunPlan, result: RunResult): RunResult {
-  const [unfinished] = result.status === "completed" ? (model.replay?.unfinished() ?? []) : [];
-  if (unfinished === undefined) return result;
-  return { ...result, status: "failed", error: { code: "replay.diverged", message: unfinished } };
+  return { ...result, diagnostics: [...plan.diagnostics, ...result.diagnostics, ...recorder.diagnostics] };
 }
 
 /** What a run would be, without running: the folder that was made for it is taken away again. */
 export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
   try {
-    return await planIn(order, () => Promise.reject(new Error("Nothing runs in a plan.")));
+    return await planIn({ ...order, isDry: true }, () =>
+      Promise.reject(new Error("Nothing runs in a plan.")),
+    );
   } finally {
     rmSync(runFolder(order.host.places, order.runId).folder, { recursive: true, force: true });
   }
 }
 
-function planIn(order: RunOrder, invoke: InvokeFromModel): Promise<PlanOutcome> {
+async function planIn(
+  order: RunOrder & Pick<PlanInput, "isDry">,
+  invoke: InvokeFromModel,
+): Promise<PlanOutcome> {
   const { work } = runFolder(order.host.places, order.runId);
   mkdirSync(work, { recursive: true, mode: 0o700 });
   return setUpRun({ ...order, workDir: work, invoke });
@@ -105,13 +114,13 @@ interface StartedRun {
 }
 
 /** A skill that this run starts: asked for by a model, for the same caller, with at most what this run has. */
-function startChild(
+async function startChild(
   child: Parameters<InvokeFromModel>[0],
   signal: AbortSignal,
   { prepared, request, host, runId }: RunOrder,
   { plan, budget, recorder, questions, recording }: StartedRun,
 ): ReturnType<InvokeFromModel> {
-  const { approve, askUser, userMessage, tools, write, onEvent } = request;
+  const { approve, askUser, userMessage, tools, write, privateFiles, onEvent } = request;
   const parent: RunParent = {
     runId,
     chain: [...prepared.chain, prepared.skill.name],
@@ -137,9 +146,12 @@ function startChild(
     ...(userMessage !== undefined && { userMessage }),
     ...(tools && { tools }),
     ...(write !== undefined && { write }),
+    ...(privateFiles && { privateFiles }),
     ...(onEvent && { onEvent }),
   };
-  return invokeSkill({ ...child, ...inherited }, host, { parent });
+  const outcome = await invokeSkill({ ...child, ...inherited }, host, { parent });
+  if (outcome.kind === "inline") plan.follow(outcome.prepared);
+  return outcome;
 }
 
 /** Declared variables with their values; once an untrusted text is in the conversation, no secret any more. */

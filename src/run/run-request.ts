@@ -26,6 +26,8 @@ export interface RunRequest extends SkillRequest {
   readonly tools?: readonly Tool[];
   /** Values for variables the skill declares, beside those of the user's config. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Absolute paths of files with secrets, such as the one `env` was read from: no run sees them. */
+  readonly privateFiles?: readonly string[];
   /** A file that keeps the events, to be replayed. */
   readonly record?: string;
   readonly signal?: AbortSignal;

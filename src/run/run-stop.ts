@@ -18,8 +18,8 @@ export interface RunStop {
   readonly cancelled: boolean;
   /** The limit that was reached, if one was. */
   reached(): LimitReached | undefined;
-  /** Text the model wrote. */
-  onText(text: string): void;
+  /** What the model wrote: text, reasoning, input of tools. */
+  onOutput(text: string): void;
   /** The clock is stopped; the run has ended. */
   end(): void;
 }
@@ -40,7 +40,7 @@ export function createStop(limits: RunLimits, budget: Budget, caller: AbortSigna
       return stopped === undefined && (caller?.aborted ?? false);
     },
     reached: () => stopped ?? budget.reached(),
-    onText(text) {
+    onOutput(text) {
       bytes += Buffer.byteLength(text);
       if (bytes > limits.maxOutputBytes) {
         stop("output", `the model wrote more than ${limits.maxOutputBytes} bytes`);

@@ -1,6 +1,7 @@
 /** The tools of one run, before any policy: files, shell, web, skills, the user, and what the embedding program brings. */
 
 import { hasFolder } from "../disclose/skill-folder.ts";
+import type { CheckSubject } from "../invoke/checks/check.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Skill } from "../skill/skill.ts";
 import { askUserTool } from "../tools/ask-user.ts";
@@ -14,7 +15,9 @@ import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import { webTools } from "../tools/web/web-tools.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
+import { grantedNetwork } from "./granted-network.ts";
 import type { RunHost } from "./run-host.ts";
+import type { RunParent } from "./run-parent.ts";
 import type { RunRequest } from "./run-request.ts";
 import { type InvokeFromModel, useSkillTool } from "./use-skill.ts";
 
@@ -66,14 +69,20 @@ export function programTools(
   return [...tools, ...(request.tools ?? [])];
 }
 
-/** The names of all tools a run may have: what `required-tools` is held against. */
+/** The names of the tools its run would have, or the conversation it is read in: what `required-tools` is held against. */
 export function offeredTools(
+  { skill, execution, trust: own }: Pick<CheckSubject, "skill" | "execution" | "trust">,
   host: RunHost,
   request: Pick<RunRequest, "askUser" | "tools">,
+  parent?: Pick<RunParent, "trust" | "network">,
 ): readonly string[] {
-  const { network } = host.config().config.sandbox;
+  const isRun = execution === "isolated";
+  const trust = isRun ? own.level : (parent?.trust ?? "trusted");
+  const declared = isRun ? skill.manifest.sandbox : undefined;
+  const network = grantedNetwork(trust, host.config().config, declared, parent?.network);
   const never: InvokeFromModel = () => Promise.reject(new Error("Only named, not called."));
-  return runTools({ host, request, trust: "trusted", network, invoke: never }).map(({ name }) => name);
+  const tools = runTools({ host, request, trust, network, invoke: never, ...(isRun && { skill }) });
+  return tools.map(({ name }) => name);
 }
 
 /** A run reads its own skill's files, and those of others only when it sees more of the machine than its own folders. */

@@ -9,14 +9,16 @@ import type { ConversationMemory } from "../invoke/inline.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
-import { buildWorld } from "../sandbox/build-world.ts";
+import { type BuiltWorld, buildWorld } from "../sandbox/build-world.ts";
 import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import { configuredSecrets } from "../secrets/configured-secrets.ts";
 import { createRedactor, type Redactor } from "../secrets/redaction.ts";
+import { isLongEnough } from "../secrets/secret-forms.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
+import { trustAllows } from "../trust/trust-policy.ts";
 import { callbackHint } from "./callback-hint.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { configFilesOf } from "./config-files.ts";
@@ -28,7 +30,7 @@ import { reportUnpriced } from "./report-unpriced.ts";
 import type { RunHost } from "./run-host.ts";
 import { chooseLimits, type RunLimits } from "./run-limits.ts";
 import type { RunParent } from "./run-parent.ts";
-import { createRunPolicy } from "./run-policy.ts";
+import { createRunPolicy, followedLists } from "./run-policy.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { SandboxUse } from "./run-result.ts";
 import { runTools } from "./run-tools.ts";
@@ -43,6 +45,7 @@ export interface RunPlan {
   readonly message: string;
   readonly tools: readonly Tool[];
   readonly policy: ToolPolicy;
+  /** As it is now. */
   readonly world: World;
   readonly sandbox?: Sandbox;
   readonly network: readonly string[];
@@ -52,6 +55,11 @@ export interface RunPlan {
   readonly limits: RunLimits;
   readonly reasoning?: Reasoning;
   readonly diagnostics: readonly Diagnostic[];
+  /**
+   * The instructions of another skill are in the run's conversation now: what it disallows is denied from here on, and
+   * its files can be read where the run sees more than its own folders.
+   */
+  follow(other: PreparedInvocation): void;
 }
 
 /** Something a run cannot do without is missing, or what the skill asks for cannot be given. */
@@ -73,6 +81,8 @@ export interface PlanInput {
   readonly request: RunRequest;
   readonly host: RunHost;
   readonly parent?: RunParent;
+  /** Only to see what would happen: no key is fetched. */
+  readonly isDry?: boolean;
   /** How the run's own `use_skill` starts another skill. */
   readonly invoke: InvokeFromModel;
 }
@@ -84,17 +94,21 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
   const agent = await chooseAgent(prepared, host);
   if (!agent.ok) return agent;
   const skillDir = hasFolder(skill) ? skill.directory : undefined;
-  const built = buildWorld({
-    trust: trust.level,
-    cwd: host.cwd,
-    workDir,
-    write: request.write ?? false,
-    places: host.places,
-    configFiles: configFilesOf(host.config()),
-    ...(skillDir !== undefined && { skillDir }),
-    ...(parent?.world && { within: parent.world }),
-  });
-  const { world } = built;
+  const followed = new Set<string>();
+  const look = (): BuiltWorld =>
+    buildWorld({
+      trust: trust.level,
+      cwd: host.cwd,
+      workDir,
+      write: request.write ?? false,
+      places: host.places,
+      privateFiles: [...configFilesOf(host.config()), ...(request.privateFiles ?? [])],
+      otherSkills: [...followed],
+      ...(skillDir !== undefined && { skillDir }),
+      ...(parent?.world && { within: parent.world }),
+    });
+  const built = look();
+  let { world } = built;
   const model = await chooseModel(input, agent.agent, world);
   if (!model.ok) return { ok: false, fault: { ...model, code: "model.missing" } };
 
@@ -146,7 +160,15 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     message: firstMessage(prepared),
     tools: policy.visible(offered),
     policy,
-    world,
+    get world() {
+      return world;
+    },
+    follow(other) {
+      policy.activate(followedLists(other));
+      if (!hasFolder(other.skill) || !trustAllows(trust.level, "read-working-directory")) return;
+      followed.add(other.skill.directory);
+      ({ world } = look());
+    },
     ...(chosen.sandbox && { sandbox: chosen.sandbox }),
     network,
     declared: skill.manifest.sandbox ?? { network: [], read: [], write: [] },
@@ -168,7 +190,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
 }
 
 function chooseModel(
-  { prepared: { skill }, request, host, parent, runId }: PlanInput,
+  { prepared: { skill }, request, host, parent, runId, isDry = false }: PlanInput,
   agent: Agent | undefined,
   world: World,
 ): ReturnType<typeof resolveModel> {
@@ -188,15 +210,19 @@ function chooseModel(
       ...(world.skillDir !== undefined && { skillDir: world.skillDir }),
       ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
     },
-    runCommand: createOwnCommand(host.environment),
+    ...(!isDry && { runCommand: createOwnCommand(host.environment) }),
   });
 }
 
 /** One gate for a run and all that it starts: what one of them was given, another may come upon. */
-function openRedactor({ prepared, host, parent }: PlanInput, model: ResolvedModel): Redactor {
+function openRedactor({ prepared, request, host, parent }: PlanInput, model: ResolvedModel): Redactor {
   const redactor = parent?.redactor ?? createRedactor(configuredSecrets(host.config().config));
   for (const [name, { value, secret }] of Object.entries(prepared.env)) {
     if (secret) redactor.add({ name, value });
+  }
+  for (const [name, value] of Object.entries(request.env ?? {})) {
+    // Not given to the skill, but in a file that the user named.
+    if (!(name in prepared.env) && isLongEnough(value)) redactor.add({ name, value });
   }
   for (const secret of model.secrets) redactor.add(secret);
   return redactor;

@@ -4,6 +4,7 @@ import { kindOf } from "../catalog/given-skills.ts";
 import { PRESETS } from "../config/config.ts";
 import { UsageError } from "../foundation/errors.ts";
 import { nearestNames } from "../foundation/nearest-names.ts";
+import { checkProgramTools } from "../tools/check-program-tools.ts";
 import { PROFILES } from "../validate/profiles.ts";
 import { showValue } from "../validate/report.ts";
 import type { MetierOptions } from "./metier-options.ts";
@@ -80,6 +81,7 @@ export function checkOptions(options: unknown): void {
     const shown = typeof value === "string" ? showValue(value) : kindOf(value);
     throw new UsageError(`The option \`${name}\` is ${shown}; allowed is ${allowed}.`);
   }
+  checkProgramTools((options as MetierOptions).tools ?? []);
 }
 
 function isOption(name: string): name is keyof MetierOptions {

@@ -152,7 +152,7 @@ async function readAgents(state: MetierState, given: readonly GivenAgent[]): Pro
 
 async function prepare(
   invocation: Parameters<RunHost["prepare"]>[0],
-  { tools, asked, conversation, env, signal, isDry }: PrepareOptions,
+  { tools, asked, conversation, env, privateFiles, signal, isDry }: PrepareOptions,
   { current, reload, given, profile, environment, places, cwd }: RunningInputs,
 ): Promise<PrepareOutcome> {
   const { prepareInvocation } = await import("../invoke/prepare.ts");
@@ -168,7 +168,7 @@ async function prepare(
     machine: isDry ? DRY_MACHINE : createSecretMachine(environment),
     ...(!isDry && {
       commandPlace: (skill: Skill) =>
-        findCommandPlace({ skill, places, cwd, environment, loaded: current().config, signal }),
+        findCommandPlace({ skill, places, cwd, environment, loaded: current().config, privateFiles, signal }),
     }),
     ...(asked && { asked }),
     ...(conversation && { conversation }),

@@ -27,8 +27,8 @@ export interface WorldRequest {
   /** The user's `--write`: the working directory may be changed. */
   readonly write: boolean;
   readonly places: Places;
-  /** Config files that were read. */
-  readonly configFiles: readonly string[];
+  /** Config files and others that hold secrets. */
+  readonly privateFiles: readonly string[];
   /** Further absolute paths that the skill declares and the user's config lets it have. */
   readonly grantedRead?: readonly string[];
   readonly grantedWrite?: readonly string[];
@@ -48,7 +48,7 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
   const cwd = realPathOr(request.cwd);
   const workDir = realPathOr(request.workDir);
   const skillDir = request.skillDir === undefined ? undefined : realPathOr(request.skillDir);
-  const hidden = findPrivatePlaces(places, request.configFiles);
+  const hidden = findPrivatePlaces(places, request.privateFiles);
 
   const mayRead = trustAllows(trust, "read-working-directory");
   const mayWrite = mayRead && trustAllows(trust, "write-working-directory");

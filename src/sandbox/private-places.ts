@@ -91,12 +91,12 @@ export interface PrivatePlaces {
   readonly secrets: readonly string[];
 }
 
-/** Real paths of what is there. */
-export function findPrivatePlaces(places: Places, configFiles: readonly string[]): PrivatePlaces {
+/** Real paths of what is there; `files` are those with keys in them, wherever they lie. */
+export function findPrivatePlaces(places: Places, files: readonly string[]): PrivatePlaces {
   const homes = resolveAll([places.home, homedir(), userInfo().homedir, "/root", ...otherHomes()]);
   const secrets = resolveAll([
     ...METIER_PLACES.map((name) => join(places.base, name)),
-    ...configFiles,
+    ...files,
     ...homes.flatMap(credentialPlaces),
   ]);
   return { homes: homes.filter((home) => home !== "/"), secrets };

@@ -121,7 +121,7 @@ verifies("case 77", "a skill with capabilities is refused where nobody provides 
   const world = createRunWorld({ mail: ["capabilities: [gog.email]"] });
   const { refusal } = await refusedRun(world, { skill: "mail", caller: { userId: "u1" } });
   expect(refusal).toMatchObject({ reason: "capabilities", data: { capabilities: ["gog.email"] } });
-  expect(refusal?.hint).toContain("[capabilities.providers.");
+  expect(refusal?.message).toContain("this version has no capability providers yet");
 });
 
 verifies(["case 80", 101], "a missing tool is found before any model is asked", async () => {
@@ -129,6 +129,19 @@ verifies(["case 80", 101], "a missing tool is found before any model is asked", 
   const { refusal } = await refusedRun(world, { skill: "deploy" });
   expect(refusal).toMatchObject({ reason: "tools", data: { missing: ["launch_rocket"] } });
   expect(refusal?.message).toMatch(/'launch_rocket' which is not available\. Available: .*`bash`/);
+});
+
+verifies("case 80", "a tool is missing when the run itself would not have it", async () => {
+  const world = createRunWorld({ mine: ["required-tools: [web_fetch, run_script]"] });
+  world.write({
+    "home/.metier/config.toml": '[sandbox]\nnetwork = ["example.com"]\n',
+    "other/theirs/SKILL.md": skill("theirs", "required-tools: [web_fetch]"),
+  });
+  const script = [says("Fetched.", { tools: ["web_fetch", "run_script"] })];
+  const { run } = await openRuns(world, script, { paths: [`${world.root}/other`] });
+  expect((await run({ skill: "mine" })).result.status).toBe("completed");
+  const { result } = await run({ skill: "theirs" });
+  expect(result.refusal).toMatchObject({ reason: "tools", data: { missing: ["web_fetch"] } });
 });
 
 const SCHEMA = [

@@ -69,6 +69,16 @@ test("text beyond the output limit is cut off soon after it", async () => {
   expect(result.text.length).toBeLessThan(500);
 });
 
+test("what a model writes as the input of a tool counts for the output limit", async () => {
+  const { run } = await openRuns(
+    createRunWorld({ echo: [] }),
+    [{ answer: { toolCalls: [{ tool: "look", input: { text: "word ".repeat(2000) } }] } }],
+    { tools: [look] },
+  );
+  const { result } = await run({ skill: "echo", limits: { maxOutputBytes: 50 } });
+  expect(result).toMatchObject({ status: "limited", limit: "output" });
+});
+
 verifies([206], "a cost budget ends a run, by the prices of the config", async () => {
   const world = createRunWorld({ echo: [] });
   const script = [step("First.", { usage: PRICED }), step("Second.", { usage: PRICED })];
@@ -143,6 +153,18 @@ test("a nested run ends when its caller's tokens are used up, and then its calle
   expect(eventsOf(events, "run-finished").map(({ status, limit }) => [status, limit])).toEqual([
     ["limited", "tokens"],
     ["limited", "tokens"],
+  ]);
+});
+
+test("a nested run whose caller has nothing left does not ask a model", async () => {
+  const world = createRunWorld({ outer: [], inner: ["max-iterations: 5"] });
+  const { run } = await openRuns(world, [useSkill("inner")]);
+  const { events } = await run({ skill: "outer", limits: { maxTokens: 15 } });
+  expect(
+    eventsOf(events, "run-finished").map(({ status, limit, iterations }) => [status, limit, iterations]),
+  ).toEqual([
+    ["limited", "tokens", 0],
+    ["limited", "tokens", 1],
   ]);
 });
 

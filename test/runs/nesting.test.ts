@@ -1,7 +1,19 @@
 /** Skills that use skills: the result reaches the caller, wrapped so that nothing in it can pass for the wrapper. */
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createRunWorld, eventsOf, openRuns, readLog, says, useSkill } from "../support/scripted-runs.ts";
+import type { TurnExpectation } from "../../src/model/script.ts";
+import {
+  calls,
+  createRunWorld,
+  eventsOf,
+  openRuns,
+  programTool,
+  readLog,
+  says,
+  useSkill,
+} from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
+import { skill } from "../support/world.ts";
 
 const ISOLATED = "max-iterations: 4";
 
@@ -94,6 +106,67 @@ test("a skill that runs inline gives its instructions to the calling run, once",
   const { result, events } = await run({ skill: "outer" });
   expect(result).toMatchObject({ status: "completed", iterations: 3 });
   expect(eventsOf(events, "run-started")).toHaveLength(1);
+});
+
+test("a skill that is followed inside a run denies its tools from there on, and allows none", async () => {
+  const world = createRunWorld({
+    outer: [],
+    style: ["disallowed-tools: look\nallowed-tools: Bash", "Write short sentences."],
+    inner: [ISOLATED],
+  });
+  const look = (result: string) => calls("look", {}, { toolResult: result });
+  const { run } = await openRuns(
+    world,
+    [
+      calls("look", {}),
+      useSkill("style", "Go.", { toolResult: "Nothing to see." }),
+      look("Write short sentences."),
+      calls("bash", { command: "true" }, { toolResult: "skill `style`" }),
+      useSkill("inner", "Go.", { toolResult: "nobody to ask" }),
+      calls("look", {}),
+      says("Not here either.", { toolResult: "look" }),
+      says("Done."),
+    ],
+    { tools: [programTool("look", "Nothing to see.")] },
+  );
+  const { result, events } = await run({ skill: "outer" });
+  expect(result.status).toBe("completed");
+  expect(result.denied.map(({ tool }) => tool)).toEqual(["look", "bash"]);
+  const looked = eventsOf(events, "tool-called").filter(({ tool }) => tool === "look");
+  expect(looked.map(({ decision }) => decision)).toEqual(["allow", "deny", "deny"]);
+});
+
+test("the files of a skill that is followed inside a trusted run can be read there", async () => {
+  const world = createRunWorld({ outer: [], style: ["", "Read guide.md."] });
+  world.write({ "home/.metier/skills/style/guide.md": "Short sentences." });
+  const read = (expect?: TurnExpectation) =>
+    calls("read_file", { path: join(world.home, ".metier/skills/style/guide.md") }, expect);
+  const { run } = await openRuns(world, [
+    read(),
+    useSkill("style"),
+    read({ toolResult: "Read guide.md." }),
+    says("Done.", { toolResult: "Short sentences." }),
+  ]);
+  const { result, events } = await run({ skill: "outer" });
+  expect(result.status).toBe("completed");
+  const reads = eventsOf(events, "tool-finished").filter(({ tool }) => tool === "read_file");
+  expect(reads.map(({ isError }) => isError)).toEqual([true, false]);
+});
+
+test("an untrusted run sees no files of a skill that it follows", async () => {
+  const world = createRunWorld({ style: ["", "Read guide.md."] });
+  world.write({
+    "home/.metier/skills/style/guide.md": "Short sentences.",
+    "other/theirs/SKILL.md": skill("theirs"),
+  });
+  const path = join(world.home, ".metier/skills/style/guide.md");
+  const script = [useSkill("style"), calls("read_file", { path }), says("Done.")];
+  const { run } = await openRuns(world, script, { paths: [join(world.root, "other")] });
+  const { result, events } = await run({ skill: "theirs" });
+  expect(result).toMatchObject({ status: "completed", trust: "untrusted" });
+  const [inline, read] = eventsOf(events, "tool-finished");
+  expect(inline).toMatchObject({ isError: false, text: expect.stringContaining("Read guide.md.") });
+  expect(read).toMatchObject({ tool: "read_file", isError: true });
 });
 
 test("a nested run has its caller's model when it inherits, and its own folder", async () => {

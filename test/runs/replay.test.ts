@@ -58,6 +58,20 @@ test("a tool that answers otherwise fails the replay, which shows the difference
   );
 });
 
+test("a replay that ends before its recording did failed, in its result and in its log", async () => {
+  const world = countingWorld();
+  const { file, replay } = await recordRun(world, [says("Two lines.")]);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const again = lines.filter((line) => /"type":"model-(called|answered)"/.test(line));
+  const longer = again.map((line) => line.replace('"step":1', '"step":2'));
+  world.write({ "run.jsonl": `${[...lines.slice(0, -1), ...longer, ...lines.slice(-1)].join("\n")}\n` });
+  const result = await replay();
+  expect(result).toMatchObject({ status: "failed", error: { code: "replay.diverged" } });
+  expect(result.error?.message).toContain("the replay ended after 1");
+  const { json } = await world.cli("runs", "show", result.runId, "--json");
+  expect(json).toMatchObject({ state: "failed", error: result.error });
+});
+
 test("another task and changed instructions are differences", async () => {
   const world = countingWorld();
   const { file, replay } = await recordRun(world, [calls("list_files", {}), says("One file.")]);

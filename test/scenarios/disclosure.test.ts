@@ -69,6 +69,17 @@ describe("the command line", () => {
     expect((await world.cli("prompt", "--budget", "1000")).stderr).toMatch(/^\d+ tokens of 1000:/);
   });
 
+  test("`prompt --budget` says when a budget is too small for anything", async () => {
+    const { stdout, stderr } = await library().cli("prompt", "--budget", "5");
+    expect(stdout).toMatch(/^\d+ skills are available, too many to list/);
+    expect(stderr).toContain("above the budget: 128 tokens are always enough");
+  });
+
+  test("`prompt --mount-path ''` names skills in the workspace itself", async () => {
+    const { stdout } = await library().cli("prompt", "--mount-path", "", "--allow", "a");
+    expect(stdout).toContain("<location>a</location>");
+  });
+
   test("`prompt --budget` over 10,000 skills fits, names the cut, and is the same every time", async () => {
     const world = createWorld();
     const names = Array.from({ length: 10_000 }, (_, index) => `skill-${String(index).padStart(5, "0")}`);
@@ -126,6 +137,38 @@ describe("the command line", () => {
   });
 });
 
+describe("`read` with a file", () => {
+  test("gives its outline or one section of it", async () => {
+    const world = library();
+    world.write({ "home/.metier/skills/a/references/guide.md": "# Guide\n\n## Part\n\nwanted\n\n## Rest\n" });
+    const read = (...flags: readonly string[]) => world.cli("read", "a", "references/guide.md", ...flags);
+    expect((await read("--section", "Part")).stdout).toBe("## Part\n\nwanted\n");
+    expect((await read("--section", "1.1", "--json")).json.text).toBe("## Part\n\nwanted");
+    expect((await read("--outline")).stdout).toBe("1  Guide\n1.1  Part\n1.2  Rest\n");
+    expect((await read("--section", "Nine")).code).toBe(1);
+  });
+
+  test("refuses flags that are about the skill", async () => {
+    const world = library();
+    for (const flag of ["--whole", "--wrapped", "--files"]) {
+      const { code, stderr } = await world.cli("read", "a", "scripts/run.sh", flag);
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(flag) });
+    }
+  });
+
+  test("leaves out what a terminal would obey or nobody sees, and says so; JSON has it all", async () => {
+    const world = library();
+    const text = "a\u001b[31mred\u202eevil\n";
+    world.write({ "home/.metier/skills/a/references/guide.md": text });
+    const { stdout, stderr } = await world.cli("read", "a", "references/guide.md");
+    expect(stdout).toBe("a[31mredevil\n");
+    expect(stderr).toContain("2 characters that cannot be seen left out (U+001B)");
+    expect((await world.cli("read", "a", "references/guide.md", "--json")).json.text).toBe(text);
+    const provider = new SkillContextProvider(await world.metier());
+    expect(await provider.getTier3Resource("a", "references/guide.md")).toBe("a[31mredevil\n");
+  });
+});
+
 describe("SkillContextProvider", () => {
   verifies(
     [85, 113, 114, 115],
@@ -147,6 +190,15 @@ describe("SkillContextProvider", () => {
       expect(await provider.getTier3Resource("a", "../../../secret.txt")).toBeNull();
     },
   );
+});
+
+test("SkillContextProvider gives nothing of a skill that is denied", async () => {
+  const metier = await library().metier({ deny: ["a"] });
+  const provider = new SkillContextProvider(metier);
+  expect(provider.getSkill("a")).toBeUndefined();
+  expect(await provider.getTier2Context("a")).toBeNull();
+  expect(await provider.getTier3ResourceList("a", "scripts")).toEqual([]);
+  expect(await provider.getTier3Resource("a", "scripts/run.sh")).toBeNull();
 });
 
 describe("AgentSkillsSection", () => {
@@ -172,8 +224,10 @@ describe("AgentSkillsSection", () => {
       ]);
       expect(section.render()).toContain("<location>skills/org/pdf-read</location>");
       expect(section.render("summary")).not.toContain("The pdf-read skill.");
+      expect(section.render("summary")).toContain("read `skills/org/<name>/SKILL.md` first");
       expect((await section.clone({ allowedSkills: ["code-*"] })).skills).toHaveLength(1);
-      expect((await section.clone({ allowedSkills: ["none"] })).render()).toBe("");
+      const nothing = await section.clone({ allowedSkills: ["none"] });
+      expect([nothing.render(), nothing.render("summary")]).toEqual(["", ""]);
       expect(
         await AgentSkillsSection.create({
           skills: (await world.metier({ paths: [join(world.root, "org")] })).catalog,

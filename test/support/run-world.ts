@@ -33,7 +33,7 @@ export function createRunFolders(): RunFolders {
       skillDir: skill,
       write: false,
       places: metierPlaces(home),
-      configFiles: [],
+      privateFiles: [],
       ...request,
     });
   return {

@@ -77,7 +77,7 @@ export function isolationConformance(open: OpenSandbox): void {
     });
     const world = shell.folders.world({
       cwd: shell.folders.home,
-      configFiles: [join(shell.folders.home, "app/config.toml")],
+      privateFiles: [join(shell.folders.home, "app/config.toml")],
     });
     for (const secret of [".metier/config.toml", ".ssh/id", "app/.env.local", "app/config.toml"]) {
       await fails(shell, `grep -q key ${secret}`, world);

@@ -1,6 +1,7 @@
 /** `metier prompt`: tier 1 as text, within a budget if there is one. */
 import { loadTokenCounter } from "../../disclose/count-tokens.ts";
 import type { Activation, ListingFormatName, ListingOptions, LocationStyle } from "../../disclose/listing.ts";
+import { MINIMUM_BUDGET } from "../../disclose/plan-listing.ts";
 import { UsageError } from "../../foundation/errors.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, err, out, outJson } from "../context.ts";
@@ -37,11 +38,17 @@ export async function run(context: CliContext, flags: PromptFlags & CommonFlags)
   if (flags.json) outJson(context, { text, report });
   else {
     out(context, text);
-    const { full, shortened, nameOnly, counted, tokens } = report;
+    const { full, shortened, nameOnly, counted, tokens, fits } = report;
     err(
       context,
       `${count(tokens, "token")} of ${budget}: ${full.length} full, ${shortened.length} shortened, ${nameOnly.length} by name, ${counted.length} counted.`,
     );
+    if (!fits) {
+      err(
+        context,
+        `That is above the budget: ${MINIMUM_BUDGET} tokens are always enough to count the skills.`,
+      );
+    }
   }
 }
 

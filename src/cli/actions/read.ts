@@ -1,4 +1,5 @@
 /** `metier read`: tiers 2 and 3 on the command line. */
+import { cleanText } from "../../disclose/clean-text.ts";
 import { outline, section } from "../../disclose/outline.ts";
 import { wrapInstructions } from "../../disclose/wrap-instructions.ts";
 import { SkillResourceError, UsageError } from "../../foundation/errors.ts";
@@ -22,20 +23,52 @@ type Flags = ReadFlags & CommonFlags;
 export async function run(context: CliContext, flags: Flags, ...args: readonly string[]): Promise<void> {
   const [name = "", file, ...more] = args;
   if (more.length > 0) throw new UsageError("`metier read` takes one skill and at most one of its files.");
+  if (file !== undefined) refuseOtherFlags(flags);
   const metier = await openMetier(context, flags);
   if (file !== undefined) readFile(context, flags, metier, name, file);
   else if (flags.files) listFiles(context, flags, metier, name);
   else await readBody(context, flags, metier, name);
 }
 
-function readFile(context: CliContext, { json }: Flags, metier: Metier, name: string, file: string): void {
+/** What is said about a skill's instructions means nothing for one of its files. */
+function refuseOtherFlags(flags: Flags): void {
+  for (const flag of ["whole", "wrapped", "files"] as const) {
+    if (flags[flag]) {
+      throw new UsageError(`\`--${flag}\` is about a skill, not about one of its files.`, {
+        hint: "Leave out the flag or the file; `--outline` and `--section` work for both.",
+      });
+    }
+  }
+}
+
+function readFile(context: CliContext, flags: Flags, metier: Metier, name: string, file: string): void {
   const { text, bytes, ...facts } = metier.readResource(name, file);
-  if (json) outJson(context, { ...facts, ...(text === undefined ? { base64: toBase64(bytes) } : { text }) });
-  else if (text !== undefined) out(context, text);
-  else
+  if (text === undefined) {
+    if (flags.json && !flags.outline && flags.section === undefined) {
+      outJson(context, { ...facts, base64: toBase64(bytes) });
+      return;
+    }
     throw new UsageError(`\`${file}\` is not text (${facts.mediaType}).`, {
-      hint: "Use `--json` to get it as base64.",
+      hint: "Use `--json` alone to get it as base64.",
     });
+  }
+  if (flags.outline) {
+    printOutline(context, flags, name, text);
+    return;
+  }
+  const shown = flags.section === undefined ? text : requireSection(name, text, flags.section);
+  if (flags.json) {
+    outJson(context, { ...facts, text: shown });
+    return;
+  }
+  // A terminal would obey control characters, and nobody sees the others.
+  const clean = cleanText(shown);
+  out(context, clean.text);
+  if (clean.removed) {
+    const { count: removed, example } = clean.removed;
+    const what = removed === 1 ? "1 character" : `${removed} characters`;
+    err(context, `${what} that cannot be seen left out (${example}); \`--json\` gives the text as it is.`);
+  }
 }
 
 function toBase64(bytes: Uint8Array = new Uint8Array()): string {
@@ -58,15 +91,7 @@ async function readBody(context: CliContext, flags: Flags, metier: Metier, name:
   const instructions = await metier.getInstructions(name, { whole: flags.whole ?? false });
   const { text, digest, diagnostics } = instructions;
   if (flags.outline) {
-    const entries = outline(text);
-    if (flags.json) outJson(context, { name: instructions.name, outline: entries });
-    else
-      out(
-        context,
-        entries
-          .map(({ number, title }) => `${number}  ${safeLine(title || "(before the first heading)")}`)
-          .join("\n"),
-      );
+    printOutline(context, flags, instructions.name, text);
     return;
   }
   const shown = flags.section === undefined ? text : requireSection(name, text, flags.section);
@@ -79,12 +104,30 @@ async function readBody(context: CliContext, flags: Flags, metier: Metier, name:
   }
 }
 
+function printOutline(context: CliContext, { json }: Flags, name: string, text: string): void {
+  const entries = outline(text);
+  if (json) {
+    outJson(context, { name, outline: entries });
+    return;
+  }
+  const lines = entries.map(
+    ({ number, title }) => `${number}  ${safeLine(title || "(before the first heading)")}`,
+  );
+  out(context, lines.join("\n"));
+}
+
+const MOST_SECTIONS_NAMED = 40;
+
 function requireSection(name: string, body: string, wanted: string): string {
   const found = section(body, wanted);
   if (found) return found.text;
-  const titles = outline(body).flatMap(({ title }) => title || []);
+  const titles = outline(body).flatMap(({ title }) => (title === "" ? [] : safeLine(title)));
+  const named = titles.slice(0, MOST_SECTIONS_NAMED).join(", ");
   throw new SkillResourceError(name, wanted, "missing", `it has no section \`${wanted}\`.`, {
-    hint: titles.length > 0 ? `Sections: ${titles.join(", ")}.` : "It has no headings.",
+    hint:
+      titles.length === 0
+        ? "It has no headings."
+        : `Sections: ${named}${titles.length > MOST_SECTIONS_NAMED ? ", …" : "."}`,
   });
 }
 

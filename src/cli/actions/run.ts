@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { runFolder } from "../../events/run-log.ts";
 import { UsageError } from "../../foundation/errors.ts";
+import { EXIT } from "../../foundation/exit-codes.ts";
 import { refusalText } from "../../invoke/refusal-text.ts";
 import type { RunRequest } from "../../run/run-request.ts";
 import type { RunResult } from "../../run/run-result.ts";
@@ -69,14 +70,18 @@ async function carryOut(
   });
   context.io.onInterrupt(() => handle.cancel());
   const result = await handle.result;
-  if (flags.out !== undefined && result.files.length > 0) {
-    const target = resolve(workingDirectory(context, flags), flags.out);
-    const { copied, left } = copyWorkFiles(runFolder(metier.places, result.runId).work, target, result.files);
-    if (!flags.json) err(context, `${copied.length} of its files are in ${safeText(target)}.`);
-    if (left.length > 0)
-      err(context, `Not copied, because other programs obey them: ${safeText(left.join(", "))}.`);
+  if (flags.out === undefined || result.files.length === 0) {
+    finish(context, flags, result);
+    return;
   }
-  finish(context, flags, result);
+  const target = resolve(workingDirectory(context, flags), flags.out);
+  const { work } = runFolder(metier.places, result.runId);
+  const { copied, left, diagnostics } = copyWorkFiles(work, target, result.files);
+  if (!flags.json) err(context, `${copied.length} of its files are in ${safeText(target)}.`);
+  if (left.length > 0)
+    err(context, `Not copied, because other programs obey them: ${safeText(left.join(", "))}.`);
+  finish(context, flags, { ...result, diagnostics: [...result.diagnostics, ...diagnostics] });
+  if (diagnostics.length > 0) endWith(context, EXIT.failed);
 }
 
 function finish(context: CliContext, flags: RunFlags, result: RunResult): void {

@@ -5,7 +5,7 @@ export const read: DeclaredCommand = defineCommand({
   group: "Reading",
   brief: "Print a skill's instructions, one section of them, or one of its files",
   description:
-    "Without a file: the body of the skill file, read and checked anew. With one: that file of the skill, and nothing\noutside of it. Exits 1 when there is no such skill, section or file.",
+    "Without a file: the body of the skill file, read and checked anew. With one: that file of the skill, and nothing\noutside of it; --outline and --section work for it too. Exits 1 when there is no such skill, section or file.",
   examples: [
     "metier read summarize-text",
     "metier read write-a-skill references/frontmatter.md",

@@ -4,6 +4,7 @@
  */
 import { chmodSync, constants, copyFileSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import { openContained, withContained } from "../../host/open-contained.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { PROTECTED_NAMES } from "../../sandbox/protected-paths.ts";
@@ -12,22 +13,46 @@ export interface CopiedFiles {
   readonly copied: readonly string[];
   /** Those that other programs would obey. */
   readonly left: readonly string[];
+  /** One for all that could not be copied. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 export function copyWorkFiles(workDir: string, target: string, files: RunResult["files"]): CopiedFiles {
   const left = files.map(({ path }) => path).filter(isObeyed);
-  const copied = files.map(({ path }) => path).filter((path) => !isObeyed(path));
-  for (const path of copied) {
-    // Listed after the run had ended; checked again, since the name came from the run.
+  const copied: string[] = [];
+  const faults: string[] = [];
+  for (const { path } of files) {
+    if (isObeyed(path)) continue;
+    const fault = copyFile(workDir, path, join(target, path));
+    if (fault === undefined) copied.push(path);
+    else faults.push(`\`${path}\`: ${fault}`);
+  }
+  return { copied, left, diagnostics: faults.length > 0 ? [reportFaults(faults, workDir)] : [] };
+}
+
+/** Why it could not be done. Listed after the run had ended; checked again, since the name came from the run. */
+function copyFile(workDir: string, path: string, file: string): string | undefined {
+  try {
     const fault = withContained(openContained(workDir, path), ({ realPath }) => {
-      const file = join(target, path);
       mkdirSync(dirname(file), { recursive: true });
       copyFileSync(realPath, file, constants.COPYFILE_FICLONE);
       chmodSync(file, statSync(realPath).mode & 0o777); // Without setuid and setgid.
     });
-    if (fault !== undefined) throw new Error(fault.message);
+    return fault?.message;
+  } catch (fault) {
+    return (fault as Error).message;
   }
-  return { copied, left };
+}
+
+function reportFaults(faults: readonly string[], workDir: string): Diagnostic {
+  const files = faults.length === 1 ? "A file" : `${faults.length} files`;
+  return {
+    code: "run.copy-failed",
+    severity: "error",
+    path: workDir,
+    message: `${files} could not be copied. ${faults[0]}`,
+    hint: "The work folder itself is kept: name another folder for `--out`, or take them from there.",
+  };
 }
 
 const OBEYED: ReadonlySet<string> = new Set([".git", ...PROTECTED_NAMES]);

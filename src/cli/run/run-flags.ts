@@ -14,6 +14,7 @@ export interface RunFlags extends CommonFlags, CallerFlags {
   readonly args?: string;
   readonly input?: string;
   readonly model?: string;
+  readonly variables?: string;
   readonly envFile?: string;
   readonly approve: boolean;
   readonly maxIterations?: string;
@@ -29,7 +30,7 @@ export interface RunFlags extends CommonFlags, CallerFlags {
 
 type Told = Pick<
   RunRequest,
-  "context" | "arguments" | "input" | "model" | "env" | "limits" | "write" | "record"
+  "context" | "arguments" | "input" | "model" | "env" | "privateFiles" | "limits" | "write" | "record"
 >;
 
 export function readRunFlags(flags: RunFlags, cwd: string): Told {
@@ -42,7 +43,7 @@ export function readRunFlags(flags: RunFlags, cwd: string): Told {
     ...(flags.args !== undefined && { arguments: flags.args }),
     ...(flags.input !== undefined && { input: readInput(flags.input, cwd) }),
     ...(model !== undefined && { model }),
-    ...(flags.envFile !== undefined && { env: readEnvFile(resolve(cwd, flags.envFile)) }),
+    ...readVariables(flags, cwd),
     limits: readLimits(flags),
     write: flags.write,
     ...(flags.record !== undefined && { record: resolve(cwd, flags.record) }),
@@ -50,7 +51,7 @@ export function readRunFlags(flags: RunFlags, cwd: string): Told {
 }
 
 function readInput(text: string, cwd: string): Json {
-  const json = text.startsWith("@") ? readFileSync(resolve(cwd, text.slice(1)), "utf8") : text;
+  const json = text.startsWith("@") ? readText("--input", resolve(cwd, text.slice(1))) : text;
   try {
     return JSON.parse(json) as Json;
   } catch (error) {
@@ -60,9 +61,35 @@ function readInput(text: string, cwd: string): Json {
   }
 }
 
-function readEnvFile(file: string): Readonly<Record<string, string>> {
-  const entries = Object.entries(parseEnv(readFileSync(file, "utf8")));
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+/**
+ * Two names for one option: Node itself obeys `--env-file` wherever it stands in a command line, and ends before Metier
+ * begins when there is no such file.
+ */
+function readVariables({ variables, envFile }: RunFlags, cwd: string): Pick<Told, "env" | "privateFiles"> {
+  if (variables !== undefined && envFile !== undefined) {
+    throw new UsageError("`--variables` and `--env-file` are the same: give one of them.");
+  }
+  const [flag, path] =
+    variables === undefined ? (["--env-file", envFile] as const) : (["--variables", variables] as const);
+  if (path === undefined) return {};
+  const file = resolve(cwd, path);
+  const entries = Object.entries(parseEnv(readText(flag, file)));
+  const env = Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return { env, privateFiles: [file] };
+}
+
+/** Also from a pipe, as in `--variables <(pass show keys)`. */
+function readText(flag: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new UsageError(`\`${flag}\` cannot be read: ${(cause as Error).message}`, {
+      hint: "Name a file that exists and that you may read.",
+      cause,
+    });
+  }
 }
 
 function readLimits({ maxIterations, timeout, maxTokens }: RunFlags): Partial<RunLimits> {

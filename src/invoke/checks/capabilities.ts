@@ -9,8 +9,8 @@ export const checkCapabilities: Check = async ({ skill, execution, invocation: {
   if (host.capabilities === undefined) {
     return {
       reason: "capabilities",
-      message: `${needs}, but no capability provider is configured.`,
-      hint: "Configure one under `[capabilities.providers.<name>]`.",
+      message: `${needs}, and this version has no capability providers yet.`,
+      hint: "The skill can be read (`metier show`), but not run; one without `capabilities` can.",
       data: { capabilities: ids },
     };
   }

@@ -25,9 +25,9 @@ export interface CheckSubject {
 export interface InvocationHost {
   /** Of this process: what a skill requires of the machine is looked up in it. */
   readonly environment: Environment;
-  /** Names of the tools that the run, or the conversation, has. Absent: none are known. */
-  readonly tools?: readonly string[];
-  /** Why declared capabilities cannot be used by this caller. Absent: no capability provider is configured. */
+  /** Names of the tools that its run, or the conversation, has. Absent: none are known. */
+  readonly tools?: readonly string[] | ((subject: CheckSubject) => readonly string[]);
+  /** Why declared capabilities cannot be used by this caller. Absent: nobody can perform any. */
   capabilities?(ids: readonly string[], caller: Caller): CapabilityAnswer | Promise<CapabilityAnswer>;
   /** How many skills may run inside one another. */
   readonly maxDepth?: number;

@@ -5,10 +5,12 @@ import { readToolName } from "../../tools/tool-names.ts";
 import { showNames, showValue } from "../../validate/report.ts";
 import type { Check } from "./check.ts";
 
-export const checkTools: Check = ({ skill, execution, host }) => {
+export const checkTools: Check = (subject) => {
+  const { skill, execution, host } = subject;
   // Which tools a conversation has that is not ours, only its host knows.
   if (host.tools === undefined && execution === "inline") return undefined;
-  const available = [...(host.tools ?? [])].sort();
+  const { tools = [] } = host;
+  const available = [...(typeof tools === "function" ? tools(subject) : tools)].sort();
   const missing = skill.manifest.requiredTools.filter((pattern) => !isThere(pattern, available));
   if (missing.length === 0) return undefined;
   const quoted = missing.map((name) => `'${showValue(name).slice(1, -1)}'`).join(", ");

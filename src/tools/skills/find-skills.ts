@@ -33,8 +33,9 @@ export function findSkillsTool(library: SkillLibrary): SkillTool {
       const most = typeof k === "number" && k >= 1 ? Math.min(k, MOST_HITS) : USUAL_HITS;
       return answerSafely(async () => {
         const descriptions = new Map(library.skills().map((skill) => [skill.name, skill.description]));
-        // The search knows every skill, the model only those it may use.
-        const hits = (await library.find(query, MOST_HITS)).filter(({ name }) => descriptions.has(name));
+        // The search knows every skill, the model only those it may use: all hits, so that the others leave none out.
+        const all = await library.find(query, Number.POSITIVE_INFINITY);
+        const hits = all.filter(({ name }) => descriptions.has(name));
         const found = hits.slice(0, most).map(({ name }) => ({
           name,
           description: cleanLine(descriptions.get(name) ?? ""),

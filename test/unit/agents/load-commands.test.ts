@@ -19,7 +19,10 @@ describe("custom commands", () => {
         "project/.claude/commands/readme.txt": "not a command",
       });
       const { commands, diagnostics } = await loadCommands(await sourcesOf(world));
-      expect(diagnostics.map(({ code }) => code)).toEqual(["field.structure-for-text"]);
+      expect(diagnostics.map(({ code }) => code)).toEqual([
+        "definition.not-honoured",
+        "field.structure-for-text",
+      ]);
       expect([...commands.keys()]).toEqual(["daily-notes", "git:commit", "review"]);
       expect(commands.get("review")).toMatchObject({
         body: "Review $ARGUMENTS.",
@@ -48,6 +51,22 @@ describe("custom commands", () => {
     const { commands, diagnostics } = await loadCommands(await sourcesOf(world, "command-line"));
     expect(commands.get("go")).toMatchObject({ body: "mine", trust: { level: "trusted" } });
     expect(diagnostics.map(({ code }) => code)).toEqual(["definition.untrusted-shadow"]);
+  });
+
+  test("say which of their parts have no effect", async () => {
+    const world = createWorld();
+    world.write({
+      "project/.claude/commands/all.md":
+        "---\nmodel: fast\ncontext: fork\n---\n\nSee !`git status` and @src/main.ts\n",
+      "project/.claude/commands/none.md": "---\ndescription: Ask\n---\n\nWrite to ada@example.org or @ada.\n",
+    });
+    const { commands, diagnostics } = await loadCommands(await sourcesOf(world));
+    expect([...commands.keys()]).toEqual(["all", "none"]);
+    expect(diagnostics).toMatchObject([{ code: "definition.not-honoured", severity: "warning" }]);
+    expect(diagnostics[0]?.path).toContain("all.md");
+    expect(diagnostics[0]?.message).toContain(
+      "`model`, `context`, commands in its text (``!`…` ``), files in its text (`@path`).",
+    );
   });
 
   test("without text are reported and left out", async () => {

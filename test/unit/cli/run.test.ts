@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Script } from "../../../src/model/script.ts";
+import { ROOT } from "../../support/repository.ts";
 import { sandboxTest } from "../../support/sandbox.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
@@ -131,6 +133,35 @@ describe("metier run", () => {
     expect(other.stderr).toContain("differs from the recording at step 1");
   });
 
+  test("refuses to record where it cannot, before a run begins", async () => {
+    const world = createRunWorld(ANSWERS);
+    const recording = join(world.root, "none", "run.jsonl");
+    const flags = ["--model", world.model, "--record", recording, "--json"];
+    const { code, json } = await world.cli("run", "note-writer", ...flags);
+    expect(code).toBe(2);
+    expect(json.error.message).toContain(`cannot be recorded to \`${recording}\``);
+    expect(existsSync(join(world.home, ".metier/state/runs"))).toBe(false);
+  });
+
+  test("leaves an older recording as it is when there is no model", async () => {
+    const world = createRunWorld(ANSWERS);
+    world.write({ "run.jsonl": "before" });
+    await world.cli("run", "note-writer", "--record", join(world.root, "run.jsonl"));
+    expect(readFileSync(join(world.root, "run.jsonl"), "utf8")).toBe("before");
+    expect(readdirSync(world.root).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  test("fetches no key with --dry-run", async () => {
+    const world = createRunWorld(ANSWERS);
+    const mark = join(world.root, "fetched");
+    world.write({
+      "home/.metier/config.toml": `[models.default]\nprovider = "anthropic"\nmodel = "m"\napi-key-command = ["touch", ${JSON.stringify(mark)}]\n`,
+    });
+    const { code, json } = await world.cli("run", "note-writer", "--dry-run", "--json");
+    expect([code, json.model]).toEqual([0, "anthropic/m"]);
+    expect(existsSync(mark)).toBe(false);
+  });
+
   test("prints one JSON value or many lines of it, but not both", async () => {
     const { code, json } = await createRunWorld(ANSWERS).cli("run", "note-writer", "--events", "--json");
     expect(code).toBe(2);
@@ -152,7 +183,23 @@ describe("metier run", () => {
     expect(readFileSync(join(out, "kept.txt"), "utf8")).toBe("kept\n");
   });
 
+  sandboxTest("still prints the result when --out cannot be written to, and ends with 5", async () => {
+    const world = createRunWorld([
+      { answer: { toolCalls: [{ tool: "bash", input: { command: "echo x > $METIER_WORK_DIR/a.txt" } }] } },
+      { answer: { text: "Done." } },
+    ]);
+    world.write({ taken: "a file" });
+    const flags = ["--model", world.model, "--approve", "--out", join(world.root, "taken"), "--json"];
+    const { code, json } = await world.cli("run", "note-writer", ...flags);
+    expect(code).toBe(5);
+    expect(json).toMatchObject({ status: "completed", text: "Done." });
+    expect(json.diagnostics).toContainEqual(expect.objectContaining({ code: "run.copy-failed" }));
+  });
+
   test.each([
+    [["--input", "@none.json"], "`--input` cannot be read"],
+    [["--variables", "none.env"], "`--variables` cannot be read"],
+    [["--variables", "a", "--env-file", "b"], "are the same"],
     [["--input", "{"], "`--input` is no JSON"],
     [["--max-iterations", "0"], "`--max-iterations` is `0`"],
     [["--timeout", "soon"], "`--timeout` is `soon`"],
@@ -184,28 +231,71 @@ describe("metier run", () => {
     expect(failed.stderr).toContain("The provider answered 400");
   });
 
-  test("reads values for declared variables from --env-file and names them only", async () => {
+  test("hides the file of --variables from the run, and redacts all that is in it", async () => {
+    const world = createRunWorld([
+      { answer: { toolCalls: [{ tool: "read_file", input: { path: "keys.txt" } }] } },
+      { answer: { text: "It is undeclared-12345." } },
+    ]);
+    world.write({ "project/keys.txt": "OTHER=undeclared-12345\n" });
+    const flags = ["--model", world.model, "--variables", "keys.txt", "--events"];
+    const { stdout } = await world.cli("run", "note-writer", ...flags);
+    expect(stdout).not.toContain("undeclared-12345");
+    expect(stdout).toContain("It is [redacted:OTHER].");
+    const events = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const read = events.find(({ type }) => type === "tool-finished");
+    expect(read).toMatchObject({ isError: true });
+  });
+
+  sandboxTest("hides the file of --variables from commands in the skill's text too", async () => {
     const world = createRunWorld(ANSWERS);
     world.write({
-      "home/.metier/skills/key-user/SKILL.md": WRITER.replace(
-        "name: note-writer",
-        "name: key-user\nenv: [API_KEY]",
-      ),
-      "project/keys.env": "API_KEY=abcdefgh-12345\nOTHER=x\n",
+      "home/.metier/config.toml": "[skills]\ndynamic-context = true\n",
+      "home/.metier/skills/note-writer/SKILL.md": `${WRITER}\nShown: !\`cat open.txt; cat keys.txt || true\`\n`,
+      "project/open.txt": "anyone may read this\n",
+      "project/keys.txt": "# a remark about keys\n",
     });
-    const refused = await world.cli("run", "key-user", "--model", world.model, "--json");
-    expect(refused.json.refusal).toMatchObject({ reason: "environment", data: { missing: ["API_KEY"] } });
-    const { json, stdout } = await world.cli(
-      "run",
-      "key-user",
-      "--model",
-      world.model,
-      "--env-file",
-      "keys.env",
-      "--dry-run",
-      "--json",
-    );
-    expect(json.env).toEqual(["API_KEY"]);
-    expect(stdout).not.toContain("abcdefgh-12345");
+    const flags = ["--model", world.model, "--variables", "keys.txt", "--events"];
+    const { stdout } = await world.cli("run", "note-writer", ...flags);
+    expect(stdout).toContain("anyone may read this");
+    expect(stdout).not.toContain("a remark about keys");
   });
+
+  test("reports a missing file of --variables itself, as a process", () => {
+    const main = join(ROOT, "src/cli/main.ts");
+    const args = [main, "run", "note-writer", "--variables", "none.env", "--json"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect([status, stderr]).toEqual([2, ""]);
+    expect(JSON.parse(stdout).error.message).toContain("`--variables` cannot be read");
+  });
+
+  test.each(["--variables", "--env-file"])(
+    "reads values for declared variables from %s and names them only",
+    async (flag) => {
+      const world = createRunWorld(ANSWERS);
+      world.write({
+        "home/.metier/skills/key-user/SKILL.md": WRITER.replace(
+          "name: note-writer",
+          "name: key-user\nenv: [API_KEY]",
+        ),
+        "project/keys.env": "API_KEY=abcdefgh-12345\nOTHER=x\n",
+      });
+      const refused = await world.cli("run", "key-user", "--model", world.model, "--json");
+      expect(refused.json.refusal).toMatchObject({ reason: "environment", data: { missing: ["API_KEY"] } });
+      const { json, stdout } = await world.cli(
+        "run",
+        "key-user",
+        "--model",
+        world.model,
+        flag,
+        "keys.env",
+        "--dry-run",
+        "--json",
+      );
+      expect(json.env).toEqual(["API_KEY"]);
+      expect(stdout).not.toContain("abcdefgh-12345");
+    },
+  );
 });

@@ -184,6 +184,8 @@ Relative paths in these instructions start at the skill directory.
     '<skill_content name="other" protect="0">',
     "<skill_resources>",
     "</skill_resources>",
+    "<\uFF0Fskill_content>",
+    "<\\/skill_content>",
   ])("the text %j cannot close or open a wrapper", (mark) => {
     expect(neutralise(`before ${mark} after`)).toMatch(/^before &lt;[\s\S]* after$/);
   });

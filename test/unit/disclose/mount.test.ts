@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Mount, type MountOptions, mountSkills } from "../../../src/disclose/mount-skills.ts";
 import { SkillMountError, SkillResourceError } from "../../../src/foundation/errors.ts";
@@ -149,9 +149,9 @@ describe("mounting by copy", () => {
       execFileSync("mkfifo", [source("pdf/pipe")]);
       const { target, diagnostics } = await mount();
       expect(diagnostics.map(({ code }) => code)).toEqual([
+        "resource.special-file",
         "link.dangling",
         "resource.link-escapes",
-        "resource.special-file",
         "resource.link-escapes",
       ]);
       expect(filesBelow(join(target, "pdf"))).toEqual([
@@ -165,6 +165,21 @@ describe("mounting by copy", () => {
       expect(readFileSync(join(target, "pdf/docs/a/b.md"), "utf8")).toBe("deep");
     },
   );
+
+  test("a link to what is not copied is left out and named", async () => {
+    const { mount, source } = await sceneWith(PDF);
+    mkdirSync(source("pdf/empty"));
+    symlinkSync("empty", source("pdf/to-empty"));
+    execFileSync("mkfifo", [source("pdf/pipe")]);
+    symlinkSync("pipe", source("pdf/to-pipe"));
+    const { target, diagnostics } = await mount();
+    expect(diagnostics.map(({ code, path }) => [code, basename(path)])).toEqual([
+      ["resource.special-file", "pipe"],
+      ["link.dangling", "to-empty"],
+      ["link.dangling", "to-pipe"],
+    ]);
+    expect(filesBelow(join(target, "pdf"))).toEqual(["SKILL.md", "references/a/b.md", "scripts/run.sh"]);
+  });
 
   verifies("case 137", "limits hold for a file, a skill, all skills and the number of files", async () => {
     const scene = await sceneWith({

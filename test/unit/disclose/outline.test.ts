@@ -82,6 +82,13 @@ describe("the outline", () => {
     expect(numbers("A\n===\nB\n---\ntext\n\n---\n- item\n---")).toEqual(["1 A", "1.1 B"]);
   });
 
+  test("frontmatter has no headings, and a list above a line is none", () => {
+    expect(numbers("---\nname: a\ndescription: b\n---\n# One")).toEqual(["0 ", "1 One"]);
+    expect(numbers("---\n\n# One\n\n---\n\n# Two")).toEqual(["0 ", "1 One", "2 Two"]);
+    expect(numbers("1. First\n2) Second\n---\n# One")).toEqual(["0 ", "1 One"]);
+    expect(numbers("1.5 times\n---")).toEqual(["1 1.5 times"]);
+  });
+
   test("is linear in the text", () => {
     const hostile = [
       `# ${"#".repeat(200_000)}x`,

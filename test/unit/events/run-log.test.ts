@@ -1,5 +1,13 @@
 import { spawn } from "node:child_process";
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
@@ -128,16 +136,51 @@ describe("reading a log", () => {
 
 describe("a recording", () => {
   test("is read back as it was written, and replaced by the next one", () => {
-    const file = join(temporaryFolder(), "folder", "run.jsonl");
+    const file = join(temporaryFolder(), "run.jsonl");
     const events = stamped(SAMPLE_RUN);
     for (let time = 0; time < 2; time++) {
       const recording = openRecording(file);
       for (const event of events) recording.write(event);
-      recording.close?.();
+      recording.close();
     }
     const stored = events.filter(({ type }) => type !== "text-delta");
     expect(readRecording(file)).toEqual({ ok: true, events: stored });
     expect(readFileSync(file, "utf8")).toBe(lines(stored));
+  });
+
+  test("of two runs at once is that of the last to finish, whole", () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "run.jsonl");
+    const [first, second] = [openRecording(file), openRecording(file)];
+    const events = stamped([STARTED]);
+    for (const event of events) first.write(event);
+    for (const event of events) second.write({ ...event, runId: "other" });
+    second.close();
+    expect(readFileSync(file, "utf8")).toContain('"runId":"other"');
+    first.close();
+    expect(readFileSync(file, "utf8")).toBe(lines(events));
+    expect(readdirSync(folder)).toEqual(["run.jsonl"]);
+  });
+
+  test("of a run that did not come about leaves what was there", () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "run.jsonl");
+    writeFileSync(file, "before");
+    openRecording(file).discard();
+    expect(readFileSync(file, "utf8")).toBe("before");
+    expect(readdirSync(folder)).toEqual(["run.jsonl"]);
+  });
+
+  test("goes through a link, and replaces neither a folder nor a device", () => {
+    const folder = temporaryFolder();
+    const [file, link, lost] = [join(folder, "a"), join(folder, "b"), join(folder, "c")] as const;
+    writeFileSync(file, "");
+    symlinkSync(file, link);
+    symlinkSync(join(folder, "none"), lost);
+    openRecording(link).close();
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    for (const path of [folder, "/dev/null"]) expect(() => openRecording(path)).toThrow("no regular file");
+    expect(() => openRecording(lost)).toThrow("leads nowhere");
   });
 
   test.each([

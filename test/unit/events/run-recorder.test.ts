@@ -91,6 +91,23 @@ describe("a recorder", () => {
     expect(recorder.diagnostics[0]?.message).toContain("no room for [redacted:API_KEY]");
   });
 
+  test("tells those that are still open when one cannot be closed, and not those that are closed", async () => {
+    const [closed, open] = [collect(), collect()];
+    const failing: RunSink = {
+      name: "recording",
+      write: () => undefined,
+      close: () => Promise.reject(new Error("no such folder")),
+    };
+    const recorder = recorderWith([closed, failing, open]);
+    recorder.emit(FINISHED);
+    await recorder.close();
+    expect(recorder.diagnostics).toMatchObject([{ code: "run.sink-failed" }]);
+    expect([closed, open].map(({ events }) => events.map(({ type }) => type))).toEqual([
+      ["run-finished"],
+      ["run-finished", "diagnostic"],
+    ]);
+  });
+
   test("of a nested run leaves a shared sink open", async () => {
     const sink = collect();
     const nested = recorderWith([shareSink(sink)]);

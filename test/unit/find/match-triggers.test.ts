@@ -84,6 +84,17 @@ describe("triggers", () => {
     expect(diagnostics).toHaveLength(3);
   });
 
+  test("of very many patterns only the first ones are compiled, which is said once", async () => {
+    const patterns = Array.from({ length: 500 }, (_, index) => `go ${index}$`);
+    const skills = [skill("s", { patterns })];
+    expect((await matchTriggers(skills, "go 49")).matches).toHaveLength(1);
+    const { matches, diagnostics } = await matchTriggers(skills, "go 50");
+    expect(matches).toEqual([]);
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      "The skill has 500 trigger patterns; only the first 50 are used.",
+    ]);
+  });
+
   test("patterns that would never end elsewhere end here", async () => {
     const hostile = ["(a+)+$", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*a){20}$"];
     const found = await reasonsFor({ patterns: hostile }, `${"a".repeat(MAX_MESSAGE - 1)}!`);

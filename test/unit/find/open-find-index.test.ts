@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { buildFinder } from "../../../src/find/build-finder.ts";
+import { readFindIndex, writeFindIndex } from "../../../src/find/find-index-file.ts";
 import { type FindableSkill, openFindIndex } from "../../../src/find/open-find-index.ts";
 import { MANIFEST_DEFAULTS } from "../../../src/validate/build-manifest.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
@@ -66,10 +67,10 @@ function indexFile(cacheFolder: string): string {
 function pretendLater(cacheFolder: string): void {
   const file = indexFile(cacheFolder);
   const bytes = readFileSync(file);
-  const end = bytes.indexOf("\n");
-  const heading = JSON.parse(bytes.toString("utf8", 0, end));
-  heading.writtenAt += 10_000;
-  writeFileSync(file, Buffer.concat([Buffer.from(JSON.stringify(heading)), bytes.subarray(end)]));
+  const { subject } = JSON.parse(bytes.toString("utf8", 0, bytes.indexOf("\n")));
+  const content = readFindIndex(file, subject);
+  if (content === undefined) throw new Error("There is no index.");
+  writeFindIndex(file, { ...content, writtenAt: content.writtenAt + 10_000 });
 }
 
 describe("the index of what can be found", () => {
@@ -137,6 +138,10 @@ describe("the index of what can be found", () => {
   test.each([
     ["cut short", (bytes: Buffer) => bytes.subarray(0, bytes.length - 5)],
     ["with other bytes in it", (bytes: Buffer) => Buffer.from(bytes).fill(0, bytes.length - 64)],
+    [
+      "with another number in its heading",
+      (bytes: Buffer) => Buffer.from(bytes.toString("latin1").replace(/"skills":\d/, '"skills":1'), "latin1"),
+    ],
     ["without a heading", () => Buffer.from("nothing of use")],
     ["empty", () => Buffer.alloc(0)],
   ])("a file %s counts as not there", async (_, damage) => {

@@ -215,7 +215,7 @@ describe("that its capabilities can be performed", () => {
     const world = await invocationWorld({ files: own("mail", "capabilities: [gog.email]") });
     const without = await world.refuse({ skill: "mail" });
     expect(without.reason).toBe("capabilities");
-    expect(without.message).toContain("no capability provider is configured");
+    expect(without.message).toContain("this version has no capability providers yet");
     const anonymous = await world.refuse({ skill: "mail", caller: {} }, { capabilities: () => undefined });
     expect(anonymous.message).toContain("not known who asks");
     await world.prepare({ skill: "mail" }, { capabilities: () => undefined });

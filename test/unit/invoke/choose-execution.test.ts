@@ -38,6 +38,14 @@ describe("`auto`", () => {
     else expect(lost).toContain(`\`${field}\``);
   });
 
+  test("says that paths of `sandbox` have no effect, trusted or not", async () => {
+    const world = await invocationWorld({ files: own("x", "sandbox: { read: [/srv], write: [/var/x] }") });
+    const { diagnostics } = await world.prepare({ skill: "x" }, HOST);
+    expect(diagnostics.find(({ code }) => code === "invoke.not-honoured")?.message).toContain(
+      "does not act on: `sandbox.read`, `sandbox.write`",
+    );
+  });
+
   test("does not isolate for `model` and the like, and says that they are not honoured", async () => {
     const world = await invocationWorld({
       files: own(

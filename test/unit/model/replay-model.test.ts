@@ -100,7 +100,13 @@ async function record(run: Run, script = SCRIPT): Promise<readonly RunEvent[]> {
     cwd,
     ...(parentRunId !== undefined && { parentRunId }),
   });
-  const guard = { redactor: createRedactor(), emit, onUsage: () => undefined, onText: () => undefined };
+  const guard = {
+    redactor: createRedactor(),
+    emit,
+    onUsage: () => undefined,
+    onText: () => undefined,
+    onOutput: () => undefined,
+  };
   await loop(guardModel(createScriptedModel(script), guard), run);
   return events;
 }

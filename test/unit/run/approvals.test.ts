@@ -4,7 +4,9 @@ import {
   type ApprovalQuestion,
   createApprovals,
   createQuestionQueue,
+  queueQuestions,
 } from "../../../src/run/approvals.ts";
+import type { AskUser } from "../../../src/tools/ask-user.ts";
 
 const QUESTION = { tool: "bash", input: { command: "make" }, rule: "`bash` asks by default" };
 const GOING_ON = new AbortController().signal;
@@ -30,7 +32,7 @@ describe("approvals", () => {
 
   test("`all` means yes to whatever would be asked", async () => {
     const approvals = createApprovals({ skill: "build", approve: "all" });
-    expect(await approvals.ask(QUESTION, GOING_ON)).toMatchObject({ approved: true });
+    expect(await approvals.ask(QUESTION, GOING_ON)).toEqual({ approved: true, rule: "approved in advance" });
   });
 
   test("a person is told the skill, the tool, its input and the reason", async () => {
@@ -120,6 +122,26 @@ describe("approvals", () => {
     stop.abort();
     expect((await answers).map(({ approved }) => approved)).toEqual([false, false, true]);
     expect(asked).toEqual(["build", "other"]);
+  });
+
+  test("a question of a model whose run was stopped while it waited is not asked", async () => {
+    const asked: string[] = [];
+    const first = Promise.withResolvers<string>();
+    const askUser: AskUser = ({ question }) => {
+      asked.push(question);
+      return question === "first" ? first.promise : Promise.resolve("answer");
+    };
+    const queued = queueQuestions({ askUser }, createQuestionQueue());
+    const stop = new AbortController();
+    const answers = Promise.all([
+      queued.askUser({ question: "first", options: [] }, GOING_ON),
+      queued.askUser({ question: "stopped", options: [] }, stop.signal),
+      queued.askUser({ question: "last", options: [] }, GOING_ON),
+    ]);
+    stop.abort();
+    first.resolve("answer");
+    expect(await answers).toEqual(["answer", undefined, "answer"]);
+    expect(asked).toEqual(["first", "last"]);
   });
 
   test("a person who cannot be reached has not agreed, and the next question is asked", async () => {

@@ -28,9 +28,16 @@ function modelOf(stream: ReadableStream<LanguageModelV4StreamPart>): LanguageMod
 function guard(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   emit: (event: RunEventBody) => void = () => undefined,
+  onOutput: (piece: string) => void = () => undefined,
 ): GuardedModel {
   const redactor = createRedactor([{ name: "PASSWORD", value: SECRET }]);
-  return guardModel(modelOf(stream), { redactor, emit, onUsage: () => undefined, onText: () => undefined });
+  return guardModel(modelOf(stream), {
+    redactor,
+    emit,
+    onUsage: () => undefined,
+    onText: () => undefined,
+    onOutput,
+  });
 }
 
 async function ask(model: GuardedModel): Promise<ReadableStream<LanguageModelV4StreamPart>> {
@@ -60,6 +67,32 @@ describe("a guarded stream", () => {
       parts: [{ type: "text", text: "[redacted:PASSWORD]!" }],
       usage: { totalTokens: 5 },
     });
+  });
+
+  test("redacts reasoning, keeps its signature, and counts all that the model writes", async () => {
+    const given: readonly LanguageModelV4StreamPart[] = [
+      { type: "reasoning-start", id: "1" },
+      { type: "reasoning-delta", id: "1", delta: SECRET.slice(0, 5) },
+      { type: "reasoning-delta", id: "1", delta: `${SECRET.slice(5)}!` },
+      { type: "reasoning-delta", id: "1", delta: "", providerMetadata: { test: { signature: "s" } } },
+      { type: "reasoning-end", id: "1" },
+      { type: "tool-input-start", id: "a", toolName: "look" },
+      { type: "tool-input-delta", id: "a", delta: "{}" },
+      { type: "tool-input-end", id: "a" },
+      { type: "tool-call", toolCallId: "a", toolName: "look", input: "{}" },
+      { type: "tool-call", toolCallId: "b", toolName: "look", input: '{"b":1}' },
+      FINISH,
+    ];
+    const written: string[] = [];
+    const model = guard(ReadableStream.from(given), undefined, (piece) => written.push(piece));
+    const parts: LanguageModelV4StreamPart[] = [];
+    for await (const part of await ask(model)) parts.push(part);
+    const thoughts = parts.filter((part) => part.type === "reasoning-delta");
+    expect(thoughts.map(({ delta }) => delta).join("")).toBe("[redacted:PASSWORD]!");
+    expect(thoughts).toContainEqual(
+      expect.objectContaining({ providerMetadata: { test: { signature: "s" } } }),
+    );
+    expect(written.join("")).toBe(`${SECRET}!{}{"b":1}`);
   });
 
   test("ends the provider's stream when nobody reads on, and does not read ahead of its reader", async () => {

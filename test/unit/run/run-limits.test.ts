@@ -40,9 +40,9 @@ describe("the switch that stops a run", () => {
 
   test("is thrown by more text than allowed, counted in bytes", () => {
     const stop = createStop(LIMITS, createBudget(), undefined);
-    stop.onText("ééééé");
+    stop.onOutput("ééééé");
     expect(stop.signal.aborted).toBe(false);
-    stop.onText("x");
+    stop.onOutput("x");
     expect(stop.signal.aborted).toBe(true);
     expect(stop.reached()).toEqual({ limit: "output", message: "the model wrote more than 10 bytes" });
     stop.end();
@@ -62,7 +62,7 @@ describe("the switch that stops a run", () => {
   test("names the first limit, also when others and the caller follow", () => {
     const caller = new AbortController();
     const stop = createStop(LIMITS, createBudget(), caller.signal);
-    stop.onText("far more than ten bytes");
+    stop.onOutput("far more than ten bytes");
     vi.advanceTimersByTime(2000);
     caller.abort();
     expect(stop.reached()?.limit).toBe("output");

@@ -89,7 +89,7 @@ test("hides credentials, config and Metier's folders when home is the working di
   const world = folders.world({
     cwd: folders.home,
     skillDir: join(folders.home, ".metier/skills/x"),
-    configFiles: [join(folders.home, "app/settings.toml")],
+    privateFiles: [join(folders.home, "app/settings.toml")],
   });
   const access = (path: string) => accessTo(world, join(folders.home, path));
   expect([access("notes.txt"), access(".config/editor.json")]).toEqual(["read", "read"]);

@@ -55,7 +55,7 @@ describe("reading", () => {
   test("answers for hidden files as for files that do not exist", () => {
     const folders = createRunFolders();
     folders.write({ "project/.env": "key", "project/a/.env.local": "key", "project/conf.toml": "key" });
-    const world = folders.world({ configFiles: [join(folders.project, "conf.toml")] });
+    const world = folders.world({ privateFiles: [join(folders.project, "conf.toml")] });
     folders.write({ "project/later/.env": "key" });
     for (const path of [".env", ".env/x", "a/.env.local", "conf.toml", "later/.env"]) {
       expect(openForReading(world, path)).toEqual({

@@ -75,6 +75,22 @@ describe("the text for the system prompt", () => {
     expect((await call(offered, "find_skills", { query: "zzzzzz" })).text).toBe("[]");
   });
 
+  test("`find_skills` finds what a model may use behind any number of skills that it may not", async () => {
+    const world = createWorld();
+    const secret = Array.from({ length: 60 }, (_, index) => [
+      `home/.metier/skills/apple-tree-${index}/SKILL.md`,
+      skill(`apple-tree-${index}`, "sensitive: true", "Prune apple trees."),
+    ]);
+    const usable = Array.from({ length: 40 }, (_, index) => [
+      `home/.metier/skills/skill-${index}/SKILL.md`,
+      skill(`skill-${index}`, "", index === 7 ? "An apple." : "Do the thing."),
+    ]);
+    world.write(Object.fromEntries([...secret, ...usable]));
+    const offered = (await world.metier()).skillTools({ budget: 200 });
+    const { text } = await call(offered, "find_skills", { query: "apple tree" });
+    expect(JSON.parse(text)).toMatchObject([{ name: "skill-7" }]);
+  });
+
   test("is empty, and there are no tools, when there are no skills", async () => {
     const { instructions, tools } = (await createWorld().metier()).skillTools();
     expect({ instructions, tools }).toEqual({ instructions: "", tools: [] });

@@ -108,7 +108,7 @@ function makeTree(trust: "trusted" | "untrusted", write: boolean): Tree {
     skillDir: join(root, "skill"),
     write,
     places: metierPlaces(join(root, "home"), {}),
-    configFiles: [join(root, "home/.metier/config.toml")],
+    privateFiles: [join(root, "home/.metier/config.toml")],
   });
   return { root, world };
 }
