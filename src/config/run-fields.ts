@@ -41,7 +41,7 @@ export const RUN_FIELDS: readonly ConfigField[] = [
   {
     path: "runs.max-output-bytes",
     type: integer(1, 1_000_000_000, "bytes"),
-    description: "How much text a run's model may write.",
+    description: "How much a run's model may write, with its reasoning and the input of its tool calls.",
     default: 1_000_000,
     project: "tighten",
     tightening: SMALLER,
