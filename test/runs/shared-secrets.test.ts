@@ -67,5 +67,5 @@ test("invisible characters are taken out of an input, with a diagnostic", async 
   const { run } = await openRuns(createRunWorld({ plain: [] }), [says("Done.")]);
   const { result, events } = await run({ skill: "plain", input: { note: "a\u202Eb" } });
   expect(JSON.stringify(eventsOf(events, "model-called"))).not.toContain("\u202E");
-  expect(result.diagnostics).toMatchObject([{ code: "disclosure.text-removed" }]);
+  expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: "disclosure.text-removed" }));
 });

@@ -87,7 +87,7 @@ export function replaceText(text: string, edit: Omit<EditInput, "path">): Replac
     return { ok: false, message: `\`old_string\` is not in it. ${describeNearText(text, from)}` };
   }
   const replaced = replaceEvery(text, forms);
-  if (replaceAll || (replaced.count === 1 && !overlapsItself(text, forms))) return { ok: true, ...replaced };
+  if (replaceAll || (replaced.count === 1 && !standsTwice(text, forms))) return { ok: true, ...replaced };
   const how = "Give more of the lines around the one that is meant, or set `replace_all`.";
   return { ok: false, message: `\`old_string\` is in it ${Math.max(2, replaced.count)} times. ${how}` };
 }
@@ -119,7 +119,25 @@ function replaceEvery(text: string, [form, ...others]: readonly Form[]): { text:
   return { text: replaced.map((part) => part.text).join(form.to), count: count + inside };
 }
 
-/** `aa` stands in `aaa` at two places. */
-function overlapsItself(text: string, forms: readonly Form[]): boolean {
-  return forms.some(({ from }) => text.indexOf(from, text.indexOf(from) + 1) !== -1);
+/**
+ * Also where the places overlap: `aa` stands in `aaa` at two places, and so may two forms of one text. A line end within a
+ * longer one is no place of its own.
+ */
+function standsTwice(text: string, forms: readonly Form[]): boolean {
+  const places = forms.flatMap(({ from }) => placesOf(text, from));
+  const isWithin = (a: Place, b: Place): boolean => a !== b && b.start <= a.start && a.end <= b.end;
+  return places.filter((place) => !places.some((other) => isWithin(place, other))).length > 1;
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+function placesOf(text: string, searched: string): readonly Place[] {
+  const places: Place[] = [];
+  for (let start = text.indexOf(searched); start !== -1; start = text.indexOf(searched, start + 1)) {
+    places.push({ start, end: start + searched.length });
+  }
+  return places;
 }

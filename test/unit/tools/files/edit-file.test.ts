@@ -121,6 +121,14 @@ describe("replacing a text", () => {
     );
   });
 
+  test("is refused where two forms of it overlap, and not where one stands within the other", () => {
+    expect(replaceText("a\r\na\na", { old_string: "a\na", new_string: "" }).ok).toBe(false);
+    expect(replaceText("a\r\nb", { old_string: "\n", new_string: " " })).toMatchObject({
+      ok: true,
+      text: "a b",
+    });
+  });
+
   test("of all occurrences is what a person would do by hand, one after the other", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("x", "y\n", "é")), (parts) => {
