@@ -158,7 +158,7 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
 
 /** The user's own conversation, as logs name it. */
 const CHAT = {
-  skill: { name: "chat", location: "", manifest: {} },
+  skill: { name: "chat", location: "" },
   source: "user",
   chain: [],
   trust: { level: "trusted", reason: "It is the user's own conversation." },

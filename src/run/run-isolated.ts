@@ -12,7 +12,6 @@ import { costOf, type Pricing } from "../model/pricing.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import type { Redactor } from "../secrets/redaction.ts";
-import type { SkillManifest } from "../skill/manifest.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
@@ -32,7 +31,7 @@ import { noteUse } from "./sandbox-use.ts";
 
 /** What a run is about: a prepared skill, or the user's own conversation. */
 export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust"> {
-  readonly skill: Pick<Skill, "name" | "location"> & { readonly manifest: Pick<SkillManifest, "effort"> };
+  readonly skill: Pick<Skill, "name" | "location">;
 }
 
 export interface IsolatedRun {

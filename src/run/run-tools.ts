@@ -88,12 +88,11 @@ export function offeredTools(
 /** A run reads its own skill's files, and those of others only when it sees more of the machine than its own folders. */
 function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: boolean): SkillLibrary {
   if (own === undefined) return library;
-  const hasFiles = own.form === "directory" && own.location !== "";
   return {
     ...library,
     skills: () => {
       const others = seesOthers ? library.skills().filter(({ name }) => name !== own.name) : [];
-      return [...others, ...(hasFiles ? [own] : [])];
+      return [...others, ...(hasFolder(own) ? [own] : [])];
     },
   };
 }

@@ -35,26 +35,15 @@ export function useSkillTool(
   };
 }
 
-function toRequest(input: ToolInput): SkillRequest {
-  const text = (key: string): string | undefined =>
-    typeof input[key] === "string" ? (input[key] as string) : undefined;
-  const {
-    skill = "",
-    message,
-    context,
-    args,
-  } = {
-    skill: text("skill"),
-    message: text("message"),
-    context: text("context"),
-    args: text("arguments"),
-  };
+/** These and nothing else, whatever a model writes: the rest of a request is the host's to say. */
+function toRequest(checked: ToolInput): SkillRequest {
+  const { skill, message, context, arguments: line, input } = checked as unknown as SkillRequest;
   return {
     skill,
     ...(message !== undefined && { message }),
     ...(context !== undefined && { context }),
-    ...(args !== undefined && { arguments: args }),
-    ...(input.input !== undefined && { input: input.input }),
+    ...(line !== undefined && { arguments: line }),
+    ...(input !== undefined && { input }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** `metier read`: tiers 2 and 3 on the command line. */
 import { cleanText } from "../../disclose/clean-text.ts";
 import { outline, section } from "../../disclose/outline.ts";
+import { hasFolder } from "../../disclose/skill-folder.ts";
 import { wrapInstructions } from "../../disclose/wrap-instructions.ts";
 import { SkillResourceError, UsageError } from "../../foundation/errors.ts";
 import type { Metier } from "../../runtime/create-metier.ts";
@@ -132,8 +133,8 @@ function requireSection(name: string, body: string, wanted: string): string {
 }
 
 function wrapped(metier: Metier, name: string, text: string, digest: string): string {
-  const { directory, form, location } = metier.require(name);
+  const skill = metier.require(name);
   const { resources } = metier.listResources(name);
-  const hasFolder = form === "directory" && location !== "";
-  return wrapInstructions({ name, text, digest, ...(hasFolder && { directory, resources }) });
+  const files = hasFolder(skill) ? { directory: skill.directory, resources } : {};
+  return wrapInstructions({ name, text, digest, ...files });
 }
