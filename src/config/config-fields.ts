@@ -5,11 +5,10 @@
 import { SCOPES } from "../skill/scope.ts";
 import { MODEL_PROVIDERS, PRESETS } from "./config.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
+import { reachFields, SANDBOX_FIELDS } from "./sandbox-fields.ts";
 import {
   COMMON_CHATS,
-  COMMON_DOMAINS,
   COMMON_FOLDERS,
-  COMMON_NAMES,
   FURTHER_LIST,
   onlyTo,
   SMALLER,
@@ -253,6 +252,7 @@ const ONE_SKILL: readonly ConfigField[] = [
     tightening: COMMON_CHATS,
     inherits: "skills.defaults.allow-chat-ids",
   },
+  ...reachFields("skills.<skill>.sandbox"),
   {
     path: "skills.<skill>.<VARIABLE>",
     type: ENVIRONMENT_VALUE,
@@ -346,37 +346,13 @@ function providerFields(parent: string): readonly ConfigField[] {
   ];
 }
 
-const TOOLS_AND_SANDBOX: readonly ConfigField[] = [
+const TOOLS: readonly ConfigField[] = [
   {
     path: "tools.<tool>",
     type: oneOf("allow", "ask", "deny"),
     description: 'The answer to a tool call, by tool name or by pattern: `"bash(git:*)"`.',
     project: "tighten",
     tightening: stricterOf("allow", "ask", "deny"),
-  },
-  {
-    path: "sandbox.backend",
-    type: oneOf("auto", "bubblewrap", "sandbox-runtime", "just-bash", "none"),
-    description: "What isolates commands; `none` runs them unsandboxed.",
-    default: "auto",
-    project: "tighten",
-    tightening: stricterOf("none", "just-bash", "auto", "sandbox-runtime", "bubblewrap"),
-  },
-  {
-    path: "sandbox.network",
-    type: TEXTS,
-    description: "Domains any trusted skill may reach.",
-    default: [],
-    project: "tighten",
-    tightening: COMMON_DOMAINS,
-  },
-  {
-    path: "sandbox.programs",
-    type: TEXTS,
-    description: "Further interpreters a sandboxed command may see. This version does not act on it.",
-    default: [],
-    project: "ignore",
-    tightening: COMMON_NAMES,
   },
 ];
 
@@ -389,6 +365,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   ),
   ...MODELS,
   ...providerFields("capabilities.providers.<provider>"),
-  ...TOOLS_AND_SANDBOX,
+  ...TOOLS,
+  ...SANDBOX_FIELDS,
   ...RUN_FIELDS,
 ];

@@ -47,6 +47,8 @@ export interface SkillSettings {
   /** UPPER_CASE keys: the environment of this skill alone. */
   readonly env: Readonly<Record<string, EnvironmentValue>>;
   readonly capabilityProvider?: CapabilityProviderConfig;
+  /** Granted to this skill alone, beside `[sandbox]`. */
+  readonly sandbox?: Partial<Reach>;
 }
 
 export interface PluginEntry {
@@ -112,14 +114,26 @@ export interface Config {
   readonly tools: Readonly<Record<string, ToolAnswer>>;
   /** The policy's own answers: for every call the stricter of these and of `tools` holds, however specific. */
   readonly policyTools: Readonly<Record<string, ToolAnswer>>;
-  readonly sandbox: {
-    readonly backend: "auto" | "bubblewrap" | "sandbox-runtime" | "just-bash" | "none";
-    readonly network: readonly string[];
-    readonly programs: readonly string[];
-  };
+  readonly sandbox: SandboxConfig;
   readonly runs: RunsConfig;
   /** The policy's own limits: what a skill or a call asks for over `runs` ends here. */
   readonly policyRuns: Partial<RunsConfig>;
+}
+
+/** What the user lets skills reach: `network` domains, `read` and `write` absolute paths. */
+export interface Reach {
+  readonly network: readonly string[];
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+/** `[sandbox]` */
+export interface SandboxConfig extends Reach {
+  readonly backend: "auto" | "bubblewrap" | "sandbox-runtime" | "just-bash" | "none";
+  readonly programs: readonly string[];
+  readonly memoryMb: number;
+  readonly processes: number;
+  readonly workMb: number;
 }
 
 /** `[runs]` */

@@ -18,6 +18,8 @@ export interface Places {
   readonly state: string;
   /** A folder for each run: its log and its work folder. */
   readonly runs: string;
+  /** A folder for each skill: what it keeps over runs and updates. */
+  readonly data: string;
 }
 
 export function metierPlaces(
@@ -36,6 +38,7 @@ export function metierPlaces(
     cache: join(base, "cache"),
     state: join(base, "state"),
     runs: join(base, "state", "runs"),
+    data: join(base, "data"),
   };
 }
 

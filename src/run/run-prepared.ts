@@ -58,7 +58,10 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     redactor: plan.redactor,
     recording,
     ...(request.onEvent && { onEvent: request.onEvent }),
-  }).catch(abandonAndThrow);
+  }).catch(async (fault: unknown) => {
+    await plan.close();
+    return abandonAndThrow(fault);
+  });
   const budget = createBudget(plan.limits, parent?.budget);
   started.run = { plan, budget, recorder, questions, ...(recording && { recording }) };
   parent?.onChild({ runId, skill: prepared.skill.name });
@@ -80,7 +83,7 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     budget,
     emit: (event) => recorder.emit(event),
     ...(request.signal && { signal: request.signal }),
-  });
+  }).finally(() => plan.close());
   await recorder.close();
   return { ...result, diagnostics: [...plan.diagnostics, ...result.diagnostics, ...recorder.diagnostics] };
 }
@@ -88,9 +91,11 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
 /** What a run would be, without running: the folder that was made for it is taken away again. */
 export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
   try {
-    return await planIn({ ...order, isDry: true }, () =>
+    const outcome = await planIn({ ...order, isDry: true }, () =>
       Promise.reject(new Error("Nothing runs in a plan.")),
     );
+    if (outcome.ok) await outcome.plan.close();
+    return outcome;
   } finally {
     rmSync(runFolder(order.host.places, order.runId).folder, { recursive: true, force: true });
   }

@@ -9,8 +9,6 @@ import type { ConversationMemory } from "../invoke/inline.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
-import { type BuiltWorld, buildWorld } from "../sandbox/build-world.ts";
-import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import { configuredSecrets } from "../secrets/configured-secrets.ts";
@@ -18,13 +16,10 @@ import { createRedactor, type Redactor } from "../secrets/redaction.ts";
 import { isLongEnough } from "../secrets/secret-forms.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
-import { trustAllows } from "../trust/trust-policy.ts";
 import { callbackHint } from "./callback-hint.ts";
 import { chooseAgent } from "./choose-agent.ts";
-import { configFilesOf } from "./config-files.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { type Reasoning, readEffort } from "./effort.ts";
-import { grantedNetwork } from "./granted-network.ts";
 import { createOwnCommand } from "./own-command.ts";
 import { reportUnpriced } from "./report-unpriced.ts";
 import type { RunHost } from "./run-host.ts";
@@ -34,6 +29,7 @@ import { createRunPolicy, followedLists } from "./run-policy.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { SandboxUse } from "./run-result.ts";
 import { runTools } from "./run-tools.ts";
+import { openSkillPlace } from "./skill-place.ts";
 import { assembleSystemPrompt } from "./system-prompt.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 
@@ -60,6 +56,8 @@ export interface RunPlan {
    * its files can be read where the run sees more than its own folders.
    */
   follow(other: PreparedInvocation): void;
+  /** Ends what was opened for the run; to be called once, however it went. */
+  close(): Promise<void>;
 }
 
 /** Something a run cannot do without is missing, or what the skill asks for cannot be given. */
@@ -90,41 +88,31 @@ export interface PlanInput {
 export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
   const { prepared, host, request, parent, runId, workDir } = input;
   const { skill, trust } = prepared;
-  const { config } = host.config();
   const agent = await chooseAgent(prepared, host);
   if (!agent.ok) return agent;
-  const skillDir = hasFolder(skill) ? skill.directory : undefined;
-  const followed = new Set<string>();
-  const look = (): BuiltWorld =>
-    buildWorld({
-      trust: trust.level,
-      cwd: host.cwd,
-      workDir,
-      write: request.write ?? false,
-      places: host.places,
-      privateFiles: [...configFilesOf(host.config()), ...(request.privateFiles ?? [])],
-      otherSkills: [...followed],
-      ...(skillDir !== undefined && { skillDir }),
-      ...(parent?.world && { within: parent.world }),
-    });
-  const built = look();
-  let { world } = built;
-  const model = await chooseModel(input, agent.agent, world);
-  if (!model.ok) return { ok: false, fault: { ...model, code: "model.missing" } };
-
-  const network = grantedNetwork(trust.level, config, skill.manifest.sandbox, parent?.network);
-  const chosen = await chooseSandbox({
-    backend: config.sandbox.backend,
+  const { isDry = false } = input;
+  const place = await openSkillPlace({
+    skill,
     trust: trust.level,
-    environment: host.environment,
+    host,
+    workDir,
+    request,
+    isDry,
+    ...(parent && { parent }),
   });
+  const model = await chooseModel(input, agent.agent, place.world);
+  if (!model.ok) {
+    await place.close();
+    return { ok: false, fault: { ...model, code: "model.missing" } };
+  }
+  const { network } = place;
   const memory = createMemory();
   const policy = createRunPolicy({
     prepared,
     host,
     request,
     memory,
-    cwd: world.cwd,
+    cwd: place.world.cwd,
     ...(agent.agent && { agent: agent.agent }),
     ...(parent?.policy && { outer: parent.policy }),
   });
@@ -153,7 +141,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
       ...(agent.agent && { role: agent.agent.systemPrompt }),
       ...(agent.preloaded !== undefined && { preloaded: agent.preloaded }),
       ...(skill.manifest.rationale !== undefined && { rationale: skill.manifest.rationale }),
-      ...(world.skillDir !== undefined && { skillDirectory: world.skillDir }),
+      ...(place.world.skillDir !== undefined && { skillDirectory: place.world.skillDir }),
       ...(hint !== undefined && { capabilityHint: hint }),
       ...(prepared.context !== undefined && { callerContext: prepared.context }),
     }),
@@ -161,30 +149,28 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     tools: policy.visible(offered),
     policy,
     get world() {
-      return world;
+      return place.world;
     },
     follow(other) {
       policy.activate(followedLists(other));
-      if (!hasFolder(other.skill) || !trustAllows(trust.level, "read-working-directory")) return;
-      followed.add(other.skill.directory);
-      ({ world } = look());
+      if (hasFolder(other.skill)) place.show(other.skill.directory);
     },
-    ...(chosen.sandbox && { sandbox: chosen.sandbox }),
+    ...(place.sandbox && { sandbox: place.sandbox }),
     network,
-    declared: skill.manifest.sandbox ?? { network: [], read: [], write: [] },
+    declared: place.declared,
     memory,
     redactor,
     limits,
     ...(reasoning && { reasoning }),
     diagnostics: [
       ...prepared.diagnostics,
-      ...built.diagnostics,
-      ...chosen.diagnostics,
+      ...place.diagnostics,
       ...model.diagnostics,
       ...reportUnpriced(limits, model),
       ...policy.diagnostics,
       ...redactor.diagnostics,
     ],
+    close: () => place.close(),
   };
   return { ok: true, plan };
 }

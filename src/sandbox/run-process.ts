@@ -16,7 +16,7 @@ export interface ProcessRequest {
   /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly stdin?: string;
+  readonly stdin?: string | Readable;
   /** What the process can read from its descriptors 3, 4, …: unlike arguments, no other user sees it. */
   readonly handed?: readonly (string | Uint8Array)[];
   readonly limits: SandboxLimits;
@@ -115,10 +115,14 @@ function handOver(child: ChildProcess, { stdin, handed = [] }: ProcessRequest): 
   for (const [index, content] of handed.entries()) writeAll(child.stdio[3 + index], content);
 }
 
-function writeAll(stream: Readable | Writable | null | undefined, content: string | Uint8Array): void {
+function writeAll(
+  stream: Readable | Writable | null | undefined,
+  content: string | Uint8Array | Readable,
+): void {
   if (!(stream && "end" in stream)) return;
   stream.on("error", () => undefined); // Whoever does not want to read it may close it.
-  stream.end(content);
+  if (typeof content === "string" || content instanceof Uint8Array) stream.end(content);
+  else content.pipe(stream);
 }
 
 /** Looks at the size of the tree while it runs. */

@@ -1,4 +1,5 @@
 /** The contract every sandbox backend keeps. A backend that cannot hold a part of the policy refuses; it never runs anyway. */
+import type { Readable } from "node:stream";
 import type { World } from "./world.ts";
 
 export type SandboxBackend = "bubblewrap" | "sandbox-runtime" | "just-bash" | "none";
@@ -10,6 +11,8 @@ export interface SandboxLimits {
   readonly maxProcesses?: number;
   readonly maxMemoryBytes?: number;
   readonly maxFileBytes?: number;
+  /** Of everything in the work folder together. */
+  readonly maxWorkBytes?: number;
 }
 
 export interface SandboxCommand {
@@ -20,7 +23,13 @@ export interface SandboxCommand {
   readonly cwd?: string;
   /** On top of the minimal environment that the backend makes; nothing of the parent's environment gets in. */
   readonly env: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  /** A stream is passed on as it comes, for a process that is talked to while it runs. */
+  readonly stdin?: string | Readable;
+  /**
+   * A Unix socket of the allow-list proxy (`src/egress`): with it the command reaches granted domains through the usual
+   * proxy variables, and nothing else. Without it there is no network at all.
+   */
+  readonly egressSocket?: string;
   readonly limits: SandboxLimits;
   /** Ends the whole process tree. */
   readonly signal?: AbortSignal;

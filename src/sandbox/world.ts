@@ -10,6 +10,10 @@ export interface World {
   readonly workDir: string;
   /** The folder of the skill, always read-only; absent for a skill given as an object. */
   readonly skillDir?: string;
+  /** `$METIER_DATA_DIR`: the skill's own folder for this user, writable, kept over runs and updates of the skill. */
+  readonly dataDir?: string;
+  /** Folders that are seen, read-only, at another path than their own: the packages of a skill in its folder. */
+  readonly placed?: readonly PlacedFolder[];
   /** Folders and files that can be read, each with everything below it. Includes what is writable. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
@@ -17,4 +21,10 @@ export interface World {
   readonly masked: readonly string[];
   /** Inside a writable folder, but read-only: `.git/hooks`, `.metier`, … */
   readonly protectedPaths: readonly string[];
+}
+
+export interface PlacedFolder {
+  readonly from: string;
+  /** In a folder of the world; what is there is covered. */
+  readonly at: string;
 }

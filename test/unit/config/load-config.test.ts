@@ -41,7 +41,16 @@ describe("layers", () => {
       defaults: { allowChatIds: [] },
       settings: {},
     });
-    expect(config.sandbox).toEqual({ backend: "auto", network: [], programs: [] });
+    expect(config.sandbox).toEqual({
+      backend: "auto",
+      network: [],
+      read: [],
+      write: [],
+      programs: [],
+      memoryMb: 4096,
+      processes: 256,
+      workMb: 2048,
+    });
     expect(origins.get("skills.order")).toMatchObject({ layer: "default", overridden: [] });
   });
 

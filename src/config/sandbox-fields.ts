@@ -1,0 +1,78 @@
+/** The keys of `[sandbox]` and `[skills.<skill>.sandbox]`: what holds a run, and what it may reach. Part of `config-fields.ts`. */
+import type { ConfigField } from "./config-fields.ts";
+import { COMMON_DOMAINS, COMMON_FOLDERS, COMMON_NAMES, SMALLER, stricterOf } from "./tightening.ts";
+import { integer, oneOf, PATHS, TEXTS } from "./value-types.ts";
+
+/** What the user grants: to every trusted skill, or under a skill's own table to that one. */
+export function reachFields(parent: string): readonly ConfigField[] {
+  const whose = parent === "sandbox" ? "any trusted skill" : "this skill, once it is trusted,";
+  const others = { project: "ignore", ...(parent === "sandbox" && { default: [] }) } as const;
+  return [
+    {
+      ...others,
+      path: `${parent}.network`,
+      type: TEXTS,
+      description: `Domains ${whose} may reach.`,
+      ...(parent === "sandbox" && { project: "tighten", tightening: COMMON_DOMAINS }),
+    },
+    {
+      ...others,
+      path: `${parent}.read`,
+      type: PATHS,
+      description: `Paths outside of the working directory that ${whose} may read.`,
+      ...(parent === "sandbox" && { tightening: COMMON_FOLDERS }),
+    },
+    {
+      ...others,
+      path: `${parent}.write`,
+      type: PATHS,
+      description: `Folders that ${whose} may write to.`,
+      ...(parent === "sandbox" && { tightening: COMMON_FOLDERS }),
+    },
+  ];
+}
+
+export const SANDBOX_FIELDS: readonly ConfigField[] = [
+  {
+    path: "sandbox.backend",
+    type: oneOf("auto", "bubblewrap", "sandbox-runtime", "just-bash", "none"),
+    description: "What isolates commands; `none` runs them unsandboxed.",
+    default: "auto",
+    project: "tighten",
+    tightening: stricterOf("none", "just-bash", "auto", "sandbox-runtime", "bubblewrap"),
+  },
+  ...reachFields("sandbox"),
+  {
+    path: "sandbox.programs",
+    type: TEXTS,
+    description:
+      "Further programs that sandboxed commands find: a name on your PATH, a file, or an installation folder with `bin`.",
+    default: [],
+    project: "ignore",
+    tightening: COMMON_NAMES,
+  },
+  {
+    path: "sandbox.memory-mb",
+    type: integer(64, 1_048_576, "megabytes"),
+    description: "How much memory the processes of one command may use together.",
+    default: 4096,
+    project: "tighten",
+    tightening: SMALLER,
+  },
+  {
+    path: "sandbox.processes",
+    type: integer(8, 32_768, "processes"),
+    description: "How many processes one command may have at a time.",
+    default: 256,
+    project: "tighten",
+    tightening: SMALLER,
+  },
+  {
+    path: "sandbox.work-mb",
+    type: integer(1, 1_048_576, "megabytes"),
+    description: "How much a run may keep in its work folder.",
+    default: 2048,
+    project: "tighten",
+    tightening: SMALLER,
+  },
+];
