@@ -5,9 +5,10 @@ import { benchFind } from "./find.mjs";
 import { benchList } from "./list.mjs";
 import { writeSection } from "./report.mjs";
 import { benchRun } from "./run-loop.mjs";
+import { benchSandbox } from "./sandbox.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
-const BENCHES = { find: benchFind, list: benchList, run: benchRun };
+const BENCHES = { find: benchFind, list: benchList, run: benchRun, sandbox: benchSandbox };
 
 const name = process.argv[2] ?? "";
 const bench = BENCHES[name];

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import { writeDeclarations } from "./build/declarations.mjs";
+import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { collectNotices } from "./build/notices.mjs";
 import { keepInOneFile } from "./build/one-core.mjs";
@@ -62,6 +63,25 @@ async function bundle(name, source, chunks, core = "") {
   return Object.keys(metafile.inputs);
 }
 
+/**
+ * What runs inside a sandbox, each program as one file: nothing else of the package is seen there.
+ *
+ * @param {readonly string[]} programs
+ */
+async function bundleInside(programs) {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: programs.map((name) => `src/sandbox/inside/${name}.ts`),
+    outdir: join(STAGING, "inside"),
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.18",
+    logLevel: "silent",
+  });
+}
+
 async function writeManifestSchema() {
   const { manifestJsonSchema } = await import("../src/skill/manifest-schema.ts");
   const text = `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`;
@@ -85,8 +105,10 @@ const stamp = sourceStamp();
 try {
   const library = await bundle("index", "src/index.ts", "chunks");
   const commandLine = await bundle("cli/main", "src/cli/main.ts", "cli/chunks", "src/cli/actions.ts");
-  const inputs = [...new Set([...library, ...commandLine])];
+  const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
+  const inputs = [...new Set([...library, ...commandLine, ...shell])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
+  await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
   await writeManifestSchema();
   if (process.argv.includes("--types")) writeDeclarations(join(STAGING, "types"));
   writeFileSync(join(STAGING, ".sources"), stamp);

@@ -73,17 +73,31 @@ export type { BudgetLimits } from "./run/budget.ts";
 export type { Chat, ChatLimits, ChatOptions, ChatTurn } from "./run/chat.ts";
 export type { ChatOffer } from "./run/chat-slash.ts";
 export type { ConversationTool, ConversationToolOptions } from "./run/conversation-tool.ts";
+export type { EnvironmentKind } from "./run/environments/environment-plan.ts";
+export type { EnvironmentState } from "./run/environments/prepare-environments.ts";
 export type { InvokeOutcome } from "./run/invoke-outcome.ts";
 export type { RunHandle } from "./run/run-handle.ts";
 export type { RunLimits } from "./run/run-limits.ts";
 export type { RunOutline } from "./run/run-outline.ts";
 export type { RunRequest } from "./run/run-request.ts";
 export type { RunResult, SandboxUse } from "./run/run-result.ts";
+export type { ScriptRequest, ScriptResult } from "./run/script-result.ts";
+export type { SetUpOptions, SkillSetUp } from "./run/set-up-skill.ts";
+export type { SkillStore, StoreOptions } from "./run/skill-store.ts";
 export { wrapResult } from "./run/wrap-result.ts";
 export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
 export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";
 export type { MetierOptions, RunningOptions } from "./runtime/metier-options.ts";
 export type { PlannedRun, Running } from "./runtime/running.ts";
+export {
+  defineToolset,
+  type FromSchema,
+  type Toolset,
+  type ToolsetContext,
+  type ToolsetJson,
+  type ToolsetSchema,
+  type ToolsetTool,
+} from "./sandbox/inside/define-toolset.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";
 export type { Skill, SkillForm, SkillPlace, SkillStatus, Trust, TrustDecision } from "./skill/skill.ts";

@@ -23,7 +23,7 @@ import { createNewIndex } from "./new-index.ts";
 import { readOldIndex } from "./old-index.ts";
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
-const FORMAT = 3;
+const FORMAT = 4;
 /** Fewer skills than this are read faster than an index is. */
 const MIN_SKILLS = 32;
 

@@ -14,6 +14,8 @@ import { run as prompt } from "./actions/prompt.ts";
 import { run as read } from "./actions/read.ts";
 import { run as runSkill } from "./actions/run.ts";
 import { run as runs } from "./actions/runs.ts";
+import { run as script } from "./actions/script.ts";
+import { run as setup } from "./actions/setup.ts";
 import { run as show } from "./actions/show.ts";
 import { run as tour } from "./actions/tour.ts";
 import { runTrust as trust, runUntrust as untrust } from "./actions/trust.ts";
@@ -35,6 +37,8 @@ export const ACTIONS = {
   read,
   run: runSkill,
   runs,
+  script,
+  setup,
   show,
   tour,
   trust,

@@ -1,11 +1,20 @@
 /** What a command holds: where it writes, where it stands, and how it ends. Only `main.ts` touches `process`. */
+import type { Readable } from "node:stream";
 import type { CommandContext } from "@stricli/core";
 import { EXIT, type ExitCode } from "../foundation/exit-codes.ts";
 
+export interface CliStream {
+  write(text: string): void;
+  /** A person looks at it, through a program that obeys control characters. */
+  readonly isTerminal?: boolean;
+}
+
 /** The world outside the command line, so that tests can stand in for it. */
 export interface CliIo {
-  readonly stdout: { write(text: string): void };
-  readonly stderr: { write(text: string): void };
+  readonly stdout: CliStream;
+  readonly stderr: CliStream;
+  /** What is piped into the command; nothing in a terminal. */
+  input?(): Readable | undefined;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Standard input and output are a terminal: questions may be asked. */

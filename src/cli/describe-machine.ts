@@ -1,6 +1,7 @@
 /** The facts about the machine that decide what works here. */
 
 import type { Config } from "../config/config.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { VERSION } from "../foundation/version.ts";
 import { createCommandFinder } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
@@ -15,6 +16,14 @@ export interface Machine {
   readonly programs: Readonly<Record<string, string | null>>;
   /** What isolates commands, as tried just now. */
   readonly sandbox: readonly SandboxProbe[];
+  /** What sandboxed commands can be written in: where each comes from, or `null`. */
+  readonly interpreters: Readonly<Record<string, string | null>>;
+}
+
+export interface DescribedMachine {
+  readonly machine: Machine;
+  /** Of `sandbox.programs`. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 const PROGRAMS = ["git", "bwrap"];
@@ -22,17 +31,28 @@ const PROGRAMS = ["git", "bwrap"];
 export async function describeMachine(
   environment: Readonly<Record<string, string | undefined>>,
   places: Places,
-  backend: Config["sandbox"]["backend"],
-): Promise<Machine> {
+  config: Config["sandbox"],
+): Promise<DescribedMachine> {
   const find = createCommandFinder(environment);
   const { chooseSandbox } = await import("../sandbox/choose-sandbox.ts");
-  const { probes } = await chooseSandbox({ backend, trust: "trusted", environment });
-  return {
+  const { listInterpreters } = await import("../sandbox/list-interpreters.ts");
+  const { findPrograms } = await import("../sandbox/programs.ts");
+  const brought = findPrograms(config.programs, places, environment);
+  const { backend } = config;
+  const { sandbox, probes } = await chooseSandbox({
+    backend,
+    trust: "trusted",
+    environment,
+    programs: brought,
+  });
+  const machine: Machine = {
     metier: VERSION,
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
     home: places.base,
     programs: Object.fromEntries(PROGRAMS.map((name) => [name, find(name) ?? null])),
     sandbox: probes,
+    interpreters: sandbox ? await listInterpreters(sandbox, brought) : {},
   };
+  return { machine, diagnostics: brought.diagnostics };
 }

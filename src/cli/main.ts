@@ -3,7 +3,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { CancelledError, UsageError } from "../foundation/errors.ts";
 import { EXIT } from "../foundation/exit-codes.ts";
 import type { LineEditor } from "./chat/line-editor.ts";
-import type { CliIo } from "./context.ts";
+import type { CliIo, CliStream } from "./context.ts";
 import { reportFault } from "./report-fault.ts";
 import { runCli } from "./run-cli.ts";
 
@@ -13,8 +13,9 @@ const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 let editor: LineEditor | undefined;
 
 const io: CliIo = {
-  stdout: { write: (text) => writeFully(STDOUT, text) },
-  stderr: { write: (text) => writeFully(STDERR, text) },
+  stdout: openStream(STDOUT),
+  stderr: openStream(STDERR),
+  input: () => (isPiped(STDIN) ? process.stdin : undefined),
   get cwd() {
     try {
       return process.cwd();
@@ -57,6 +58,24 @@ const io: CliIo = {
 };
 
 process.exitCode = await runCli(process.argv.slice(2), io);
+
+function openStream(descriptor: number): CliStream {
+  return {
+    write: (text) => writeFully(descriptor, text),
+    get isTerminal() {
+      return isTerminal(descriptor);
+    },
+  };
+}
+
+/** A pipe, a file or a socket: not a terminal, not `/dev/null`, not closed. */
+function isPiped(descriptor: number): boolean {
+  try {
+    return !fstatSync(descriptor).isCharacterDevice();
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Node's own streams cost every start some milliseconds, and a terminal is told apart by a module that loads the network.

@@ -12,6 +12,8 @@ import { prompt } from "./commands/prompt.ts";
 import { read } from "./commands/read.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
+import { script } from "./commands/script.ts";
+import { setup } from "./commands/setup.ts";
 import { show } from "./commands/show.ts";
 import { manageActions, manageList, tour } from "./commands/tour.ts";
 import { trust, untrust } from "./commands/trust.ts";
@@ -28,6 +30,7 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   doctor,
   run,
   chat,
+  script,
   runs,
   newSkill,
   validate,
@@ -35,6 +38,7 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   disable,
   trust,
   untrust,
+  setup,
   config,
 ];
 

@@ -19,6 +19,7 @@ export function buildConfig(values: ConfigValues, policy: readonly Assignment[])
     tools: table(),
     policyTools: table(),
     sandbox: table(),
+    environments: table(),
     runs: table(),
     policyRuns: table(),
   });
@@ -32,6 +33,7 @@ export function buildConfig(values: ConfigValues, policy: readonly Assignment[])
     const [group] = segments;
     if (group === "tools") setDeep(config, ["policyTools", ...segments.slice(1)], value);
     if (group === "runs") setDeep(config, ["policyRuns", ...propertyPath(assignment).slice(1)], value);
+    if (field.path === "skills.script-timeout-ms") setDeep(config, ["policyScriptTimeoutMs"], value);
   }
   return freezeDeep(config) as unknown as Config;
 }

@@ -4,6 +4,7 @@
  */
 import { SCOPES } from "../skill/scope.ts";
 import { MODEL_PROVIDERS, PRESETS } from "./config.ts";
+import { ENVIRONMENT_FIELDS } from "./environment-fields.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
 import { reachFields, SANDBOX_FIELDS } from "./sandbox-fields.ts";
 import {
@@ -53,6 +54,8 @@ export interface ConfigField {
   readonly secret?: true;
   /** The key whose value holds where this one is not set. */
   readonly inherits?: string;
+  /** Keys whose policy narrows this one too. */
+  readonly heldBy?: readonly string[];
 }
 
 const TIMEOUT_SECONDS = integer(1, 300, "seconds");
@@ -367,5 +370,6 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   ...providerFields("capabilities.providers.<provider>"),
   ...TOOLS,
   ...SANDBOX_FIELDS,
+  ...ENVIRONMENT_FIELDS,
   ...RUN_FIELDS,
 ];

@@ -115,9 +115,12 @@ export interface Config {
   /** The policy's own answers: for every call the stricter of these and of `tools` holds, however specific. */
   readonly policyTools: Readonly<Record<string, ToolAnswer>>;
   readonly sandbox: SandboxConfig;
+  readonly environments: EnvironmentsConfig;
   readonly runs: RunsConfig;
   /** The policy's own limits: what a skill or a call asks for over `runs` ends here. */
   readonly policyRuns: Partial<RunsConfig>;
+  /** The policy's own `skills.script-timeout-ms`: what a call asks for over it ends here. */
+  readonly policyScriptTimeoutMs?: number;
 }
 
 /** What the user lets skills reach: `network` domains, `read` and `write` absolute paths. */
@@ -134,6 +137,13 @@ export interface SandboxConfig extends Reach {
   readonly memoryMb: number;
   readonly processes: number;
   readonly workMb: number;
+}
+
+/** `[environments]` */
+export interface EnvironmentsConfig {
+  readonly build: boolean;
+  readonly pythonIndex?: string;
+  readonly nodeRegistry?: string;
 }
 
 /** `[runs]` */

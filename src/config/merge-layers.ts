@@ -81,17 +81,20 @@ export function applyPolicy(values: ConfigValues, assignments: readonly Assignme
   return assignments.flatMap((assignment) => {
     const { tightening } = assignment.field;
     if (!tightening?.canTighten(assignment.value)) return [reportCannotTighten(assignment)];
-    const dropped = tightening.dropped?.(lowerValue(values, assignment), assignment.value) ?? [];
     const path = formatKeyPath(assignment.segments);
-    const heirs = [...values.values()].filter(({ field }) => field.inherits === path);
-    for (const target of [assignment, ...heirs]) {
+    const held = [...values.values()].filter(
+      ({ field }) => field.inherits === path || field.heldBy?.includes(path),
+    );
+    const dropped = new Set<string>();
+    for (const target of [assignment, ...held]) {
       const lower = lowerValue(values, target);
+      for (const item of tightening.dropped?.(lower, assignment.value) ?? []) dropped.add(item);
       const combined = tightening.combine(lower, assignment.value, "limit");
       if (isDeepStrictEqual(combined, lower)) continue;
       const { field, segments } = target;
       setValue(values, { field, segments, value: combined, origin: assignment.origin }, true);
     }
-    return dropped.map((item) => reportDropped(assignment, item));
+    return [...dropped].map((item) => reportDropped(assignment, item));
   });
 }
 

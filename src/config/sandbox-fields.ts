@@ -5,29 +5,31 @@ import { integer, oneOf, PATHS, TEXTS } from "./value-types.ts";
 
 /** What the user grants: to every trusted skill, or under a skill's own table to that one. */
 export function reachFields(parent: string): readonly ConfigField[] {
-  const whose = parent === "sandbox" ? "any trusted skill" : "this skill, once it is trusted,";
-  const others = { project: "ignore", ...(parent === "sandbox" && { default: [] }) } as const;
+  const isForAll = parent === "sandbox";
+  const whose = isForAll ? "any trusted skill" : "this skill, once it is trusted,";
+  const others = { project: "ignore", ...(isForAll && { default: [] }) } as const;
   return [
     {
       ...others,
       path: `${parent}.network`,
       type: TEXTS,
       description: `Domains ${whose} may reach.`,
-      ...(parent === "sandbox" && { project: "tighten", tightening: COMMON_DOMAINS }),
+      ...(isForAll ? { project: "tighten", tightening: COMMON_DOMAINS } : { heldBy: ["sandbox.network"] }),
     },
     {
       ...others,
       path: `${parent}.read`,
       type: PATHS,
       description: `Paths outside of the working directory that ${whose} may read.`,
-      ...(parent === "sandbox" && { tightening: COMMON_FOLDERS }),
+      ...(isForAll ? { tightening: COMMON_FOLDERS } : { heldBy: ["sandbox.read"] }),
     },
     {
       ...others,
       path: `${parent}.write`,
       type: PATHS,
-      description: `Folders that ${whose} may write to.`,
-      ...(parent === "sandbox" && { tightening: COMMON_FOLDERS }),
+      description: `Folders that ${whose} may write to, and so read.`,
+      heldBy: isForAll ? ["sandbox.read"] : ["sandbox.read", "sandbox.write"],
+      ...(isForAll && { tightening: COMMON_FOLDERS }),
     },
   ];
 }

@@ -92,6 +92,11 @@ export function commonDomains(a: readonly string[], b: readonly string[]): reado
   return intersect(a, b, isDomainCovered);
 }
 
+/** What lies in a folder of both lists; all paths real. */
+export function commonFolders(a: readonly string[], b: readonly string[]): readonly string[] {
+  return intersect(a, b, isInside);
+}
+
 export const COMMON_NAMES: Tightening = tightening<Texts>({
   how: "may only be narrowed",
   combine: (lower = [], limit) => lower.filter((name) => limit.includes(name)),
@@ -100,9 +105,9 @@ export const COMMON_NAMES: Tightening = tightening<Texts>({
 /** By real path, so that a link below an allowed folder does not lead out of it. */
 export const COMMON_FOLDERS: Tightening = tightening<Texts>({
   how: "may only be narrowed",
-  combine: (lower = [], limit) => intersect(lower.map(realPathOr), limit.map(realPathOr), isInside),
+  combine: (lower = [], limit) => commonFolders(lower.map(realPathOr), limit.map(realPathOr)),
   dropped: (lower = [], limit) =>
-    lower.filter((path) => intersect([realPathOr(path)], limit.map(realPathOr), isInside).length === 0),
+    lower.filter((path) => commonFolders([realPathOr(path)], limit.map(realPathOr)).length === 0),
 });
 
 /** Of each pair that overlaps, the narrower one. */

@@ -41,6 +41,18 @@ export const TEXT: ValueType = {
   fromText: (text) => text,
 };
 
+/** Credentials have no place in it: whoever uses it does not pass them on. */
+export const WEB_ADDRESS: ValueType = {
+  allowed: "an `https:` or `http:` URL without user name and password",
+  read: (raw) => {
+    const url = URL.parse(readText(raw) ?? "");
+    const isPlain =
+      url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+    return isPlain ? url.href : undefined;
+  },
+  fromText: (text) => text,
+};
+
 /** A whole number between two bounds. */
 export function integer(least: number, most: number, unit: string): ValueType {
   return {

@@ -4,11 +4,11 @@
  */
 import type { IncomingMessage } from "node:http";
 import { showPath } from "../host/contained-path.ts";
-import { checkUrl } from "./check-url.ts";
+import { checkDestination } from "./check-destination.ts";
 import { type EgressFault, refuseEgress } from "./egress-fault.ts";
 import { readBody } from "./read-body.ts";
 import { requestPinned } from "./request-pinned.ts";
-import { type AddressBook, resolvePublic, SYSTEM_ADDRESSES } from "./resolve-public.ts";
+import { type AddressBook, SYSTEM_ADDRESSES } from "./resolve-public.ts";
 
 export interface FetchLimits {
   /** For everything together: resolving, redirects, the body. Default: 20 seconds. */
@@ -96,16 +96,11 @@ async function openHop(
   book: AddressBook,
   signal: AbortSignal,
 ): Promise<Hop> {
-  const checked = checkUrl(target, network);
+  const checked = await checkDestination(target, network, book);
   if (!checked.ok) return checked;
-  const resolved = await resolvePublic(checked.host, book);
-  if (!resolved.ok) return resolved;
+  const { url, addresses } = checked;
   signal.throwIfAborted();
-  return {
-    ok: true,
-    response: await requestPinned(checked.url, resolved.addresses, signal),
-    url: checked.url,
-  };
+  return { ok: true, response: await requestPinned(url, addresses, signal), url };
 }
 
 /** Absolute where it can be made so; what it is then is for the check to say. */

@@ -5,8 +5,8 @@
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
 import { VERSION } from "../foundation/version.ts";
+import { lookupPinned } from "./dial-pinned.ts";
 
 const HEADERS = {
   "user-agent": `metier/${VERSION}`,
@@ -34,12 +34,4 @@ export function requestPinned(
     sent.once("close", () => reject(new Error("the connection was closed without an answer")));
     sent.end();
   });
-}
-
-function lookupPinned(addresses: readonly string[]): LookupFunction {
-  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_host, options, callback) => {
-    if (options.all) callback(null, pinned);
-    else callback(null, pinned[0]?.address ?? "", pinned[0]?.family);
-  };
 }

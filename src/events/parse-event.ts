@@ -46,6 +46,7 @@ const SHAPES: Readonly<Record<RunEventBody["type"], Readonly<Record<string, Kind
     isError: "flag",
     durationMs: "number",
   },
+  "hook-finished": { step: "number", hook: "text", outcome: "text", durationMs: "number" },
   "child-started": { childRunId: "text", skill: "text" },
   diagnostic: { code: "text", message: "text" },
   "limit-reached": { limit: "text", message: "text" },

@@ -13,6 +13,9 @@ const CLOSED_WORDS: ReadonlySet<string> = new Set([
   "decision",
   "status",
   "limit",
+  "hook",
+  "outcome",
+  "backend",
   "childRunId",
   "parentRunId",
 ]);

@@ -1,7 +1,7 @@
 /** Runs are kept for thirty days. Old ones go when new ones start; any can be removed by hand, with its work folder. */
-import { rmSync } from "node:fs";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Places } from "../host/places.ts";
+import { removeFolder } from "../host/remove-folder.ts";
 import { listRunIds } from "./list-runs.ts";
 import { runIdTime } from "./run-id.ts";
 import { runFolder } from "./run-log.ts";
@@ -44,7 +44,7 @@ export function removeRuns(places: RunPlaces, ids: readonly string[]): RemovedRu
   const removed = ids.filter((id) => {
     const { folder } = runFolder(places, id);
     try {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
       return true;
     } catch (fault) {
       diagnostics.push(reportKept(id, folder, fault));

@@ -2,7 +2,9 @@
  * What happens in a run, as one typed, versioned union. The command line's view, the log, statistics and replays are
  * all made from it. Every text in it has passed the redaction gate.
  */
+import type { Reach } from "../config/config.ts";
 import type { Json } from "../skill/manifest.ts";
+import type { HookEvent } from "../validate/read-hooks.ts";
 
 export const EVENT_VERSION = 1;
 
@@ -14,6 +16,16 @@ export interface TokenUsage {
 
 export type RunStatus = "completed" | "limited" | "failed" | "refused" | "cancelled";
 export type RunLimit = "iterations" | "time" | "tokens" | "cost" | "output" | "depth";
+
+export type HookOutcome = "allow" | "block" | "fault";
+
+/** What held a run, what its skill asked for, what it was given, and what of that its tools used. */
+export interface SandboxReport {
+  readonly backend: string;
+  readonly declared: Reach;
+  readonly granted: Reach;
+  readonly used: Reach;
+}
 
 /** A part of a message as a model is sent it or sends it. */
 export type MessagePart =
@@ -93,6 +105,18 @@ export type RunEventBody =
       readonly isError: boolean;
       readonly durationMs: number;
     }
+  /** A hook of the skill was asked: before or after a call, or at the end. */
+  | {
+      readonly type: "hook-finished";
+      readonly step: number;
+      readonly hook: HookEvent;
+      readonly tool?: string;
+      readonly callId?: string;
+      readonly outcome: HookOutcome;
+      /** Why it blocked, or could not be asked. */
+      readonly reason?: string;
+      readonly durationMs: number;
+    }
   | { readonly type: "child-started"; readonly childRunId: string; readonly skill: string }
   | { readonly type: "diagnostic"; readonly code: string; readonly message: string }
   | { readonly type: "limit-reached"; readonly limit: RunLimit; readonly message: string }
@@ -105,6 +129,7 @@ export type RunEventBody =
       readonly durationMs: number;
       readonly limit?: RunLimit;
       readonly error?: { readonly code: string; readonly message: string };
+      readonly sandbox?: SandboxReport;
     };
 
 export type RunEvent = RunEventBody & {

@@ -3,7 +3,7 @@
  * Pure: each event gives a new view.
  */
 import type { Json } from "../skill/manifest.ts";
-import type { RunEvent, RunLimit, RunStatus, TokenUsage } from "./run-event.ts";
+import type { HookOutcome, RunEvent, RunLimit, RunStatus, SandboxReport, TokenUsage } from "./run-event.ts";
 
 export type RunState = RunStatus | "unfinished";
 
@@ -18,11 +18,23 @@ export interface ToolCallView {
   readonly durationMs?: number;
 }
 
+export interface HookView {
+  readonly hook: string;
+  /** Absent at the end of a run. */
+  readonly tool?: string;
+  readonly callId?: string;
+  readonly outcome: HookOutcome;
+  readonly reason?: string;
+  readonly durationMs: number;
+}
+
 export interface StepView {
   readonly step: number;
   /** What the model has written so far. */
   readonly text: string;
   readonly calls: readonly ToolCallView[];
+  /** Absent where none was asked. */
+  readonly hooks?: readonly HookView[];
   readonly retries: readonly {
     readonly attempt: number;
     readonly delayMs: number;
@@ -58,6 +70,7 @@ export interface RunView {
   readonly durationMs?: number;
   readonly limit?: { readonly limit: RunLimit; readonly message: string };
   readonly error?: { readonly code: string; readonly message: string };
+  readonly sandbox?: SandboxReport;
 }
 
 const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -108,6 +121,8 @@ export function addToView(view: RunView, event: RunEvent): RunView {
       return callTool(view, event);
     case "tool-finished":
       return finishTool(view, event);
+    case "hook-finished":
+      return addHook(view, event);
     case "child-started":
       return { ...view, children: [...view.children, { runId: event.childRunId, skill: event.skill }] };
     case "diagnostic":
@@ -172,8 +187,21 @@ function finishTool(
   }));
 }
 
+function addHook(view: RunView, event: Of<"hook-finished">): RunView {
+  const { step, hook, tool, callId, outcome, reason, durationMs } = event;
+  const asked: HookView = {
+    hook,
+    ...(tool !== undefined && { tool }),
+    ...(callId !== undefined && { callId }),
+    outcome,
+    ...(reason !== undefined && { reason }),
+    durationMs,
+  };
+  return changeStep(view, step, (current) => ({ ...current, hooks: [...(current.hooks ?? []), asked] }));
+}
+
 function finishView(view: RunView, event: Of<"run-finished">): RunView {
-  const { runId, status, text, iterations, usage, durationMs, limit, error } = event;
+  const { runId, status, text, iterations, usage, durationMs, limit, error, sandbox } = event;
   return {
     ...view,
     runId,
@@ -184,6 +212,7 @@ function finishView(view: RunView, event: Of<"run-finished">): RunView {
     durationMs,
     ...(limit && { limit: { limit, message: view.limit?.message ?? "" } }),
     ...(error && { error }),
+    ...(sandbox && { sandbox }),
   };
 }
 

@@ -71,6 +71,9 @@ class OpenSpans {
       case "tool-finished":
         this.#end(callKey(event), event.at, {}, event.isError ? "The tool failed." : undefined);
         break;
+      case "hook-finished":
+        this.#addHook(event);
+        break;
       case "run-finished":
         this.#endRun(event);
         break;
@@ -121,6 +124,21 @@ class OpenSpans {
       "gen_ai.tool.call.id": callId,
       "metier.tool.decision": decision,
     });
+  }
+
+  /** Known only when it is over. */
+  #addHook(event: Of<"hook-finished">): void {
+    const { runId, hook, outcome, durationMs, tool, at } = event;
+    const attributes: Attributes = {
+      "metier.hook.outcome": outcome,
+      ...(tool !== undefined && { "gen_ai.tool.name": tool }),
+    };
+    const options = { attributes, startTime: Date.parse(at) - durationMs };
+    const span = this.#start(`hook ${hook}`, options, this.#spans.get(runId));
+    if (outcome === "fault") {
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: "The hook failed." });
+    }
+    span.end(Date.parse(at));
   }
 
   #endStep(event: Of<"model-answered">): void {

@@ -50,6 +50,16 @@ export const DIAGNOSTIC_CODES = {
   "link.escapes": "A link leads out of every known skills directory and is not followed.",
   "link.dangling": "A link leads nowhere.",
 
+  // a source that was fetched to be installed
+  "tree.limit": "A source has more, larger, deeper or longer-named files than may be installed.",
+  "tree.link": "A link of a source leads, or may lead, out of it.",
+  "tree.name": "A file name of a source cannot be told from another, hides something, or means something to git.",
+  "tree.special-file": "A source has a device, FIFO or socket, or a file with a setuid or setgid bit.",
+  "tree.twins": "Two names of a source are one where letter case or Unicode forms make no difference.",
+  "tree.unportable-name": "A file name of a source cannot exist on every system.",
+  "tree.submodule": "A submodule of a repository is not fetched.",
+  "tree.lfs-pointer": "A file is kept in Git LFS; only the pointer to it is fetched.",
+
   // the fields of a manifest
   "field.unknown": "No client is known to read this field.",
   "field.case": "A field is written in another letter case than its own.",
@@ -86,6 +96,10 @@ export const DIAGNOSTIC_CODES = {
   "access.unclear": "`access` cannot be read, so the skill counts as sensitive.",
   "trigger.pattern": "A trigger pattern is not a regular expression and is left out.",
   "toolset.malformed": "A toolset is not `path/module:ExportName` and is left out.",
+  "toolset.missing": "A toolset names a module that is not in the skill's folder.",
+  "hook.malformed": "A hook cannot be read: it is left out, and before a tool call it blocks the call.",
+  "hook.unknown-event": "Hooks for an event that does not exist here are left out.",
+  "package.name": "A name cannot be that of a Debian package and is left out.",
 
   // a skill given as an object
   "given.unusable": "It is no object, or has no name or no instructions as text.",
@@ -181,7 +195,34 @@ export const DIAGNOSTIC_CODES = {
   "sandbox.path-not-writable": "A folder that was to be writable stays read-only for a run.",
   "sandbox.scan-limit": "A folder is too large to be looked through for secrets.",
   "sandbox.unsandboxed": "Commands run without a sandbox, because the config says so.",
+  "sandbox.program-missing":
+    "An entry of `sandbox.programs` is not there, or must not be brought into a sandbox.",
+  "sandbox.interpreted": "Commands run in an interpreted shell, which starts no programs.",
   "sandbox.unavailable": "No sandbox works on this machine, so no command is run.",
+  "sandbox.not-granted": "A skill declares more than the config lets it reach.",
+  "sandbox.use-cut": "A run used more paths or domains than its result lists.",
+
+  // what a skill keeps, and its scripts
+  "data.folder-missing": "The folder for a skill's data cannot be made.",
+  "store.corrupt": "A value in a skill's store cannot be read; its file was set aside.",
+  "script.output-long": "A script wrote more than its result holds; the whole is in the work folder.",
+
+  // hooks of a run
+  "hook.failed": "A hook after a tool call, or at the end of a run, could not be carried out.",
+  "hook.stop-overruled": "A hook wanted a run to go on, but it ended.",
+
+  // toolsets of a run
+  "toolset.not-loaded": "A toolset cannot be loaded; the run goes on without its tools.",
+  "toolset.tool-left-out": "A tool of a toolset cannot be offered and is left out.",
+
+  // what a skill needs to be installed
+  "packages.missing": "Debian packages that a skill names are not installed, or nobody can tell.",
+  "environment.unlocked": "A skill names Python or Node packages without locking them; they are not installed.",
+  "environment.source": "A locked package does not come from the registry; nothing is installed.",
+  "environment.not-built":
+    "Locked packages are not installed: by trust, by the config, or because something is missing here.",
+  "environment.failed": "The packages that a skill locks could not be installed.",
+  "environment.built": "The packages that a skill locks were installed for it.",
 
   // tools and their policy
   "tools.unknown": "A tool is named that does not exist here.",

@@ -7,8 +7,11 @@ import type { SkillManifest } from "../skill/manifest.ts";
 
 export type Execution = "inline" | "isolated";
 
-/** `isolated`: a run, whatever the skill says. `text`: its instructions, unless it forks. */
-export type AskedExecution = "isolated" | "text";
+/**
+ * `isolated`: a run, whatever the skill says. `text`: its instructions, unless it forks. `script`: one of its scripts,
+ * which needs neither instructions nor what a model's loop needs.
+ */
+export type AskedExecution = "isolated" | "text" | "script";
 
 export interface ExecutionWish {
   readonly asked?: AskedExecution | undefined;
@@ -16,7 +19,7 @@ export interface ExecutionWish {
 }
 
 export function chooseExecution(manifest: SkillManifest, { asked, configured }: ExecutionWish): Execution {
-  if (asked === "isolated" || manifest.context === "fork") return "isolated";
+  if (asked === "isolated" || asked === "script" || manifest.context === "fork") return "isolated";
   if (asked === "text" || manifest.context === "inline") return "inline";
   if (configured !== "auto") return configured;
   return NEED_ISOLATION.some(({ isDeclared }) => isDeclared(manifest)) ? "isolated" : "inline";

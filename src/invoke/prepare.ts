@@ -20,7 +20,13 @@ import type { CommandPlace } from "./dynamic-context.ts";
 import { effectiveTrust } from "./effective-trust.ts";
 import { type FoundSkill, findSkill, type InvocationState, type SkillSources } from "./find-skill.ts";
 import { givenValues } from "./given-values.ts";
-import type { Invocation, PreparedInvocation, PrepareOutcome, RefusalCause } from "./invocation.ts";
+import type {
+  Invocation,
+  PreparedInvocation,
+  PrepareOutcome,
+  RefusalCause,
+  RefusalReason,
+} from "./invocation.ts";
 import { readInput } from "./read-input.ts";
 import { renderBody } from "./render-body.ts";
 import { pathOf, reportFields } from "./report-fields.ts";
@@ -48,16 +54,21 @@ export async function prepareInvocation(
   if (found === undefined) return refuse(invocation.skill, [refuseUnknown(invocation.skill, state.catalog)]);
   const subject = await describeSubject(invocation, found, state, dependencies);
   const { skill } = subject;
+  const isScript = dependencies.asked === "script";
   const causes = [
-    ...(await runChecks(subject)),
-    ...checkFile(subject, found),
+    ...(await runChecks(subject)).filter(({ reason }) => !(isScript && ONLY_FOR_MODELS.has(reason))),
+    ...checkFile(subject, found, isScript),
     ...checkHost(subject, dependencies),
   ];
   if (causes.length > 0) return refuse(skill.name, causes);
   const environment = await resolveEnvironment(subject, dependencies);
   if ("reason" in environment) return refuse(skill.name, [environment]);
-  return { ok: true, prepared: await assemble(subject, found, environment, dependencies) };
+  const instructions = isScript ? undefined : found.instructions;
+  return { ok: true, prepared: await assemble(subject, instructions, environment, dependencies) };
 }
+
+/** What a loop with a model needs, and one of the skill's scripts does not. */
+const ONLY_FOR_MODELS: ReadonlySet<RefusalReason> = new Set(["input", "tools", "cycle", "depth"]);
 
 async function describeSubject(
   invocation: Invocation,
@@ -82,13 +93,14 @@ async function describeSubject(
 function checkFile(
   { skill, execution }: CheckSubject,
   { instructions, fault }: FoundSkill,
+  isScript: boolean,
 ): readonly RefusalCause[] {
   const data = { location: skill.location };
   if (fault !== undefined) {
     const hint = fault.hint ?? `\`metier validate ${skill.location}\` says what is wrong.`;
     return [{ reason: "unreadable", message: fault.message, hint, data }];
   }
-  if (execution === "inline" || instructions?.text.trim()) return [];
+  if (isScript || execution === "inline" || instructions?.text.trim()) return [];
   const message = `Skill \`${skill.name}\` has no instructions, so there is nothing to run.`;
   return [{ reason: "unreadable", message, hint: "Write what is to be done below the frontmatter.", data }];
 }
@@ -135,7 +147,7 @@ async function resolveEnvironment(
 
 async function assemble(
   subject: CheckSubject,
-  { instructions }: FoundSkill,
+  instructions: FoundSkill["instructions"],
   environment: RunEnvironment,
   { commandPlace }: PrepareDependencies,
 ): Promise<PreparedInvocation> {

@@ -48,17 +48,11 @@ function lostInline(manifest: SkillManifest): readonly string[] {
     .map(({ field }) => (field === "allowed-tools" ? "`allowed-tools` as a restriction" : `\`${field}\``));
 }
 
-/** What no stage of this version acts on: by the table of all fields, and of `sandbox` all but the network. */
+/** What no stage of this version acts on, by the table of all fields. */
 function idleFields(manifest: SkillManifest): readonly string[] {
-  const idle = MANIFEST_FIELDS.filter(
-    ({ honouredBy, property }) => !honouredBy && isGiven(manifest[property]),
+  return MANIFEST_FIELDS.filter(({ honouredBy, property }) => !honouredBy && isGiven(manifest[property])).map(
+    ({ name }) => `\`${name}\``,
   );
-  const { read = [], write = [] } = manifest.sandbox ?? {};
-  return [
-    ...idle.map(({ name }) => `\`${name}\``),
-    ...(read.length > 0 ? ["`sandbox.read`"] : []),
-    ...(write.length > 0 ? ["`sandbox.write`"] : []),
-  ];
 }
 
 function isGiven(value: unknown): boolean {
@@ -85,6 +79,16 @@ const TRUSTED_FIELDS: readonly TrustedField[] = [
     what: "`sandbox.network`",
     needs: "use-network",
     isDeclared: ({ sandbox }) => (sandbox?.network.length ?? 0) > 0,
+  },
+  {
+    what: "`sandbox.read`",
+    needs: "read-working-directory",
+    isDeclared: ({ sandbox }) => (sandbox?.read.length ?? 0) > 0,
+  },
+  {
+    what: "`sandbox.write`",
+    needs: "write-working-directory",
+    isDeclared: ({ sandbox }) => (sandbox?.write.length ?? 0) > 0,
   },
 ];
 

@@ -1,17 +1,26 @@
 /**
  * One tool call of a run, from the model's request to the text it gets back: input checked, policy asked, the user asked
- * where the policy says so, executed, cleaned, redacted, recorded. Never throws: whatever goes wrong is an answer.
+ * where the policy says so, the skill's hooks asked, executed, cleaned, redacted, recorded. Never throws: whatever goes
+ * wrong is an answer.
  */
 
 import type { OutputFilterMode } from "../config/run-fields.ts";
 import { type CleanText, cleanText } from "../disclose/clean-text.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import type { Redactor } from "../secrets/redaction.ts";
-import { fault, type Tool, type ToolContext, type ToolInput, type ToolOutput } from "../tools/tool.ts";
+import {
+  fault,
+  type Tool,
+  type ToolContext,
+  type ToolInput,
+  type ToolOutput,
+  toolId,
+} from "../tools/tool.ts";
 import type { PolicyDecision, ToolPolicy } from "../tools/tool-policy.ts";
 import { checkJson } from "../validate/json-schema.ts";
 import type { Approvals } from "./approvals.ts";
 import { type CallSlots, MOST_CALLS_PER_STEP } from "./call-slots.ts";
+import type { HookedCall, RunHooks } from "./hooks/run-hooks.ts";
 import { filterOutput } from "./output-filter.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -28,6 +37,8 @@ export interface ToolDesk {
   readonly redactor: Redactor;
   readonly outputFilter: OutputFilterMode;
   readonly slots: CallSlots;
+  /** Absent: the skill has none. */
+  readonly hooks?: RunHooks;
   /** The step that is under way. */
   step(): number;
   emit(event: RunEventBody): void;
@@ -65,34 +76,60 @@ async function answerCall({ callId, tool, input, signal }: ToolCall, desk: ToolD
       decision,
       rule,
     });
-  const finish = (output: ToolOutput): ToolOutput => {
-    const text = present(output.text, tool, desk);
+  const show = ({ text, isError }: ToolOutput): ToolOutput => ({ text: present(text, tool, desk), isError });
+  const finish = (shown: ToolOutput): ToolOutput => {
     const durationMs = Math.round(performance.now() - startedAt);
-    desk.emit({ type: "tool-finished", step, callId, tool: name, text, isError: output.isError, durationMs });
-    return { text, isError: output.isError };
+    desk.emit({ type: "tool-finished", step, callId, tool: name, ...shown, durationMs });
+    return shown;
+  };
+  const refuse = (rule: string, message: string): ToolOutput => {
+    called("deny", rule);
+    desk.onDenied({ tool: name, reason: rule });
+    return finish(show(fault(message)));
   };
 
   if (!desk.slots.admit(step)) {
     called("deny", `one step has at most ${MOST_CALLS_PER_STEP} tool calls`);
-    return finish(fault(TOO_MANY_CALLS));
+    return finish(show(fault(TOO_MANY_CALLS)));
   }
   const checked = await checkJson(tool.inputSchema, input);
   if (!checked.ok) {
     called("deny", "the input does not fit the tool");
-    return finish(fault(`Invalid input for \`${name}\`: ${checked.message}`));
+    return finish(show(fault(`Invalid input for \`${name}\`: ${checked.message}`)));
   }
   const value = checked.value as ToolInput;
   const decision = await decide(tool, value, desk, signal);
-  if (decision.answer === "deny") {
-    called("deny", decision.rule);
-    desk.onDenied({ tool: name, reason: decision.rule });
-    return finish(fault(decision.message));
-  }
-  called(decision.answer === "ask" ? "approved" : "allow", decision.rule);
+  if (decision.answer === "deny") return refuse(decision.rule, decision.message);
   const context = { ...desk.context({ callId, signal }), ...(decision.argv && { argv: decision.argv }) };
+  const hooked = desk.hooks && {
+    tool: toolId(tool),
+    callId,
+    input: desk.redactor.redactJson(value),
+    step,
+    context,
+  };
+  const blocked = hooked && (await desk.hooks?.beforeTool(hooked));
+  if (blocked) return refuse(blocked, `\`${name}\` was not carried out: ${blocked}`);
+  called(decision.answer === "ask" ? "approved" : "allow", decision.rule);
   const output = await execute(tool, value, context);
   if (!output.isError) desk.onDone(tool, value);
-  return finish(output);
+  const shown = show(output);
+  return finish(hooked ? await review(hooked, shown, tool, desk) : shown);
+}
+
+/** What the skill's hooks make of an answer: they see what the model would. */
+async function review(call: HookedCall, shown: ToolOutput, tool: Tool, desk: ToolDesk): Promise<ToolOutput> {
+  const after = await desk.hooks?.afterTool(call, shown);
+  if (after === undefined) return shown;
+  const { blocked, notes } = after;
+  if (blocked !== undefined) {
+    const text = `The answer of \`${call.tool}\` is withheld, a \`post-tool\` hook blocked it: ${blocked}`;
+    return fault(clean(text, tool, desk, desk.outputFilter));
+  }
+  const said = notes.map((note) => {
+    return `[note of a \`post-tool\` hook]\n${clean(note, tool, desk, desk.outputFilter)}\n[end of note]`;
+  });
+  return { ...shown, text: [shown.text, ...said].join("\n\n") };
 }
 
 type Settled = Pick<PolicyDecision, "rule" | "argv"> & {
@@ -107,12 +144,13 @@ async function decide(
   { policy, approvals }: ToolDesk,
   signal: AbortSignal,
 ): Promise<Settled> {
-  const decision = await policy.decide(tool.name, tool.effect, input);
-  const { rule, message = `\`${tool.name}\` was not allowed: ${rule}.` } = decision;
+  const id = toolId(tool);
+  const decision = await policy.decide(id, tool.effect, input);
+  const { rule, message = `\`${id}\` was not allowed: ${rule}.` } = decision;
   if (decision.answer !== "ask") return { ...decision, message };
-  const answer = await approvals.ask({ tool: tool.name, input, rule }, signal);
+  const answer = await approvals.ask({ tool: id, input, rule }, signal);
   if (answer.approved) return { ...decision, message, rule: answer.rule };
-  return { answer: "deny", rule: answer.rule, message: `\`${tool.name}\` was not allowed: ${answer.rule}.` };
+  return { answer: "deny", rule: answer.rule, message: `\`${id}\` was not allowed: ${answer.rule}.` };
 }
 
 async function execute(tool: Tool, input: ToolInput, context: ToolContext): Promise<ToolOutput> {
@@ -127,14 +165,23 @@ async function execute(tool: Tool, input: ToolInput, context: ToolContext): Prom
   }
 }
 
-function present(text: string, tool: Tool, { redactor, outputFilter, onCleaned }: ToolDesk): string {
+/** What a skill answers is instructions, or a result that was filtered before it was wrapped. */
+function present(text: string, tool: Tool, desk: ToolDesk): string {
+  return clean(text, tool, desk, tool.effect === "skill" ? "off" : desk.outputFilter);
+}
+
+function clean(
+  text: string,
+  tool: Tool,
+  { redactor, onCleaned }: ToolDesk,
+  filter: OutputFilterMode,
+): string {
   const cleaned = cleanText(text);
   if (cleaned.removed) onCleaned(tool, cleaned.removed);
-  const clean = redactor.redact(cleaned.text);
+  const safe = redactor.redact(cleaned.text);
   const cut =
-    clean.length > MAX_ANSWER
-      ? `${clean.slice(0, MAX_ANSWER)}\n[cut: ${clean.length - MAX_ANSWER} more characters]`
-      : clean;
-  // What a skill answers is instructions, or a result that was filtered before it was wrapped.
-  return tool.effect === "skill" ? cut : filterOutput(cut, outputFilter);
+    safe.length > MAX_ANSWER
+      ? `${safe.slice(0, MAX_ANSWER)}\n[cut: ${safe.length - MAX_ANSWER} more characters]`
+      : safe;
+  return filterOutput(cut, filter);
 }

@@ -3,22 +3,24 @@
  * the folders of skills it follows. Decided for each turn anew, since the config may have changed.
  */
 import { mkdirSync } from "node:fs";
+import type { Reach } from "../config/config.ts";
 import { hasFolder } from "../disclose/skill-folder.ts";
 import { runFolder } from "../events/run-log.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
-import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { type BuiltWorld, buildWorld } from "../sandbox/build-world.ts";
 import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
+import { findPrograms } from "../sandbox/programs.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
-import { trustAllows } from "../trust/trust-policy.ts";
 import type { ChatOptions } from "./chat.ts";
 import { type ChatPolicy, createChatPolicy } from "./chat-policy.ts";
 import type { ChatState } from "./chat-turn.ts";
 import { configFilesOf } from "./config-files.ts";
-import { grantedNetwork } from "./granted-network.ts";
+import { grantedPaths, grantReach } from "./granted-reach.ts";
+import { holdToTrust } from "./hold-to-trust.ts";
+import { openEgress } from "./open-egress.ts";
 import { skillLists } from "./run-policy.ts";
 import { programTools } from "./run-tools.ts";
 
@@ -27,10 +29,16 @@ export interface Surroundings {
   readonly world: World;
   readonly sandbox?: Sandbox;
   readonly network: readonly string[];
+  /** What any trusted skill has. */
+  readonly granted: Reach;
+  /** Hosts that its commands have reached so far. */
+  readonly reached: ReadonlySet<string>;
   readonly policy: ChatPolicy;
   readonly diagnostics: readonly Diagnostic[];
   /** The instructions of a skill are in the conversation now. */
   activate(prepared: PreparedInvocation): void;
+  /** Ends what was opened for the turn. */
+  close(): Promise<void>;
 }
 
 export async function surroundTurn(
@@ -40,13 +48,18 @@ export async function surroundTurn(
 ): Promise<Surroundings> {
   const { host, memory } = state;
   const { config } = host.config();
-  const look = (): BuiltWorld => lookAround(state, options);
+  const { granted } = grantReach({ trust: "trusted", config, cwd: host.cwd, places: host.places });
+  const { network } = granted;
+  const look = (): BuiltWorld => lookAround(state, options, granted);
   let seen = look();
   const { sandbox, diagnostics } = await chooseSandbox({
     backend: config.sandbox.backend,
     trust: "trusted",
     environment: host.environment,
+    programs: findPrograms(config.sandbox.programs, host.places, host.environment),
+    limits: config.sandbox,
   });
+  const egress = sandbox && (await openEgress(holdToTrust(sandbox, memory.trust), network, memory.trust));
   const policy = createChatPolicy({
     lists,
     config: config.tools,
@@ -59,8 +72,10 @@ export async function surroundTurn(
     get world() {
       return seen.world;
     },
-    ...(sandbox && { sandbox: holdUnsandboxed(sandbox, memory.trust) }),
-    network: grantedNetwork("trusted", config, undefined, undefined),
+    ...(egress && { sandbox: egress.sandbox }),
+    network,
+    granted,
+    reached: egress?.reached ?? new Set(),
     policy,
     get diagnostics() {
       return [...seen.diagnostics, ...diagnostics, ...policy.diagnostics];
@@ -70,6 +85,7 @@ export async function surroundTurn(
       noteFolder(prepared, state);
       seen = look();
     },
+    close: async () => egress?.close(),
   };
 }
 
@@ -84,6 +100,7 @@ export function noteFolder(
 function lookAround(
   { host, workRunId, skillFolders }: ChatState,
   { write = false }: ChatOptions,
+  granted: Reach,
 ): BuiltWorld {
   const { work } = runFolder(host.places, workRunId);
   mkdirSync(work, { recursive: true, mode: 0o700 });
@@ -95,21 +112,6 @@ function lookAround(
     places: host.places,
     privateFiles: configFilesOf(host.config()),
     otherSkills: [...skillFolders],
+    ...grantedPaths(granted),
   });
-}
-
-/** Where the user wants no sandbox, that holds for what they trust: nothing is run that way after an untrusted text. */
-function holdUnsandboxed(sandbox: Sandbox, trust: ConversationTrust): Sandbox {
-  if (sandbox.backend !== "none") return sandbox;
-  return {
-    backend: "none",
-    async run(command) {
-      const { taintedBy } = trust;
-      if (taintedBy === undefined || trustAllows("untrusted", "run-scripts-unsandboxed")) {
-        return sandbox.run(command);
-      }
-      const reason = `The untrusted \`${taintedBy}\` is in this conversation, so no command runs without a sandbox.`;
-      return { ended: "refused", stdout: "", stderr: "", droppedBytes: 0, durationMs: 0, reason };
-    },
-  };
 }

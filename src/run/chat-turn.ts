@@ -11,7 +11,7 @@ import { createApprovals, createQuestionQueue, queueQuestions } from "./approval
 import { type Budget, createBudget } from "./budget.ts";
 import type { ChatOptions } from "./chat.ts";
 import { chatPrompt } from "./chat-prompt.ts";
-import { surroundTurn } from "./chat-surroundings.ts";
+import { type Surroundings, surroundTurn } from "./chat-surroundings.ts";
 import { invokeSkill } from "./invoke-skill.ts";
 import { openRecorder } from "./open-recorder.ts";
 import { reportUnpriced } from "./report-unpriced.ts";
@@ -22,6 +22,7 @@ import { chooseLimits } from "./run-limits.ts";
 import type { RunParent } from "./run-parent.ts";
 import type { RunRequest } from "./run-request.ts";
 import { runTools } from "./run-tools.ts";
+import { createScriptPlaces } from "./script-place.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 
 /** What all turns of one chat have in common. */
@@ -56,10 +57,14 @@ export interface TurnOutcome extends CarriedOut {
 }
 
 export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
+  const around = await surroundTurn(order.state, order.options, order.lists);
+  return answerIn(around, order).finally(() => around.close());
+}
+
+async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOutcome> {
   const { runId, state, options, message, signal } = order;
   const { host, model, redactor } = state;
   const { config } = host.config();
-  const around = await surroundTurn(state, options, order.lists);
   const { maxConversationTokens: _, maxConversationCost, ...wished } = options.limits ?? {};
   const limits = chooseLimits(config, wished);
   const budget = createBudget(limits, state.budget);
@@ -97,6 +102,7 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
     return outcome;
   };
   const { network, policy, sandbox } = around;
+  const reachedByScripts = new Set<string>();
   let limitMessage: string | undefined;
   const carried = await carryOut({
     runId,
@@ -111,7 +117,14 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
         request: queueQuestions(options, questions),
         trust: "trusted",
         network,
+        backend: sandbox?.backend,
         invoke,
+        openScript: createScriptPlaces({
+          host,
+          parent: () => parent,
+          request: inherited(options),
+          reached: reachedByScripts,
+        }),
         conversation: state.memory.trust,
       }),
     ),
@@ -128,7 +141,11 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
     },
     ...(sandbox && { sandbox }),
     network,
+    get reached() {
+      return new Set([...around.reached, ...reachedByScripts]);
+    },
     declared: { network, read: [], write: [] },
+    granted: around.granted,
     env: () => ({}),
     redactor,
     limits,

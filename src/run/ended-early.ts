@@ -19,7 +19,7 @@ function emptyResult(runId: string, skill: string): Omit<RunResult, "status"> {
     durationMs: 0,
     denied: [],
     files: [],
-    sandbox: { backend: "absent", declared: NOTHING, used: NOTHING },
+    sandbox: { backend: "absent", declared: NOTHING, granted: NOTHING, used: NOTHING },
     diagnostics: [],
   };
 }

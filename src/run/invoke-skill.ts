@@ -82,6 +82,7 @@ export async function planRun(
   const { prepared } = outcome;
   const planned = await planOnly({ prepared, request, host, runId });
   if (planned.ok) return { ok: true, outline: outlineRun(planned.plan) };
+  if ("refusal" in planned) return { ok: false, result: refusedResult(runId, planned.refusal) };
   return { ok: false, result: failedResult(runId, prepared, planned.fault) };
 }
 

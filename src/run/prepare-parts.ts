@@ -8,6 +8,7 @@ import type { Places } from "../host/places.ts";
 import type { CommandPlace } from "../invoke/dynamic-context.ts";
 import { buildWorld } from "../sandbox/build-world.ts";
 import { chooseSandbox } from "../sandbox/choose-sandbox.ts";
+import { findPrograms } from "../sandbox/programs.ts";
 import type { SecretMachine } from "../secrets/fetch-secret.ts";
 import type { Skill } from "../skill/skill.ts";
 import { configFilesOf } from "./config-files.ts";
@@ -41,8 +42,14 @@ export interface CommandPlaceInput {
 /** Reads what a trusted run reads, and keeps nothing: its folder is shared and no one's work. */
 export async function findCommandPlace(input: CommandPlaceInput): Promise<CommandPlace | undefined> {
   const { skill, places, cwd, environment, loaded, privateFiles = [], signal } = input;
-  const { backend } = loaded.config.sandbox;
-  const { sandbox } = await chooseSandbox({ backend, trust: skill.trust.level, environment });
+  const { backend, programs } = loaded.config.sandbox;
+  const { sandbox } = await chooseSandbox({
+    backend,
+    trust: skill.trust.level,
+    environment,
+    programs: findPrograms(programs, places, environment),
+    limits: loaded.config.sandbox,
+  });
   if (!sandbox) return undefined;
   const workDir = join(places.state, "dynamic-context");
   mkdirSync(workDir, { recursive: true, mode: 0o700 });

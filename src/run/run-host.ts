@@ -9,7 +9,7 @@ import type { AskedExecution } from "../invoke/choose-execution.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Invocation, PrepareOutcome } from "../invoke/invocation.ts";
 import type { GivenModels } from "../model/given-model.ts";
-import type { Skill } from "../skill/skill.ts";
+import type { Skill, Trust } from "../skill/skill.ts";
 import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SearchProvider } from "../tools/web/web-search.ts";
@@ -39,6 +39,8 @@ export interface RunHost {
   config(): LoadedConfig;
   /** The skills a model may use. */
   readonly library: SkillLibrary;
+  /** What a skill is trusted with as its files are now. */
+  trustNow(skill: Skill): Trust;
   /** Those a user may call by name. */
   userSkills(): readonly Skill[];
   agents(): Promise<LoadedAgents>;

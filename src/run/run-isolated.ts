@@ -11,7 +11,7 @@ import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { costOf, type Pricing } from "../model/pricing.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
-import type { Redactor } from "../secrets/redaction.ts";
+import type { RedactionStream, Redactor } from "../secrets/redaction.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
@@ -22,12 +22,15 @@ import { callTool, type ToolDesk } from "./call-tool.ts";
 import { describeFault } from "./describe-fault.ts";
 import type { Reasoning } from "./effort.ts";
 import { guardModel } from "./guard-model.ts";
+import type { RunHook } from "./hooks/find-hooks.ts";
+import { openHooks } from "./hooks/open-hooks.ts";
+import { runToEnd } from "./hooks/run-to-end.ts";
 import { listWorkFiles } from "./list-work-files.ts";
-import { type LoopOutcome, runLoop } from "./loop.ts";
+import type { LoopInput, LoopOutcome } from "./loop.ts";
 import type { RunLimits } from "./run-limits.ts";
 import type { RunResult, SandboxUse } from "./run-result.ts";
 import { createStop, type RunStop } from "./run-stop.ts";
-import { noteUse } from "./sandbox-use.ts";
+import { createUseNotes } from "./sandbox-use.ts";
 
 /** What a run is about: a prepared skill, or the user's own conversation. */
 export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust"> {
@@ -46,12 +49,17 @@ export interface IsolatedRun {
   readonly tools: readonly Tool[];
   readonly policy: ToolPolicy;
   readonly approvals: Approvals;
+  /** Of the skill that runs; a chat has none. */
+  readonly skillHooks?: readonly RunHook[];
   readonly outputFilter: OutputFilterMode;
   readonly world: World;
   readonly sandbox?: Sandbox;
   /** Domains the run may reach. */
   readonly network: readonly string[];
+  /** Hosts that its processes have reached so far. */
+  readonly reached: ReadonlySet<string>;
   readonly declared: SandboxUse;
+  readonly granted: SandboxUse;
   /** Asked for each call: once an untrusted text is in the conversation, secrets are not delivered any more. */
   env(): Readonly<Record<string, string>>;
   readonly redactor: Redactor;
@@ -85,7 +93,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
   const text = createTextSoFar();
   const denied: { readonly tool: string; readonly reason: string }[] = [];
   const diagnostics: Diagnostic[] = [];
-  const used = { network: new Set<string>(), read: new Set<string>(), write: new Set<string>() };
+  const used = createUseNotes();
   const guarded = guardModel(model.model, {
     redactor: run.redactor,
     emit: (event) => {
@@ -96,17 +104,28 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     onText: (piece) => text.add(piece),
     onOutput: (piece) => stop.onOutput(piece),
   });
+  const step = (): number => guarded.steps;
+  const hooks = openHooks({
+    ...run,
+    hooks: run.skillHooks ?? [],
+    skill: prepared.skill,
+    diagnostics,
+    step,
+    text: () => text.value,
+    context: () => toolContext(run, { callId: "", signal: stop.signal }),
+  });
   const desk: ToolDesk = {
     ...run,
     slots: createCallSlots(),
-    step: () => guarded.steps,
+    ...(hooks && { hooks: hooks.around }),
+    step,
     context: (call) => toolContext(run, call),
     onDenied: (call) => void denied.push(call),
     onCleaned: createCleaningReport(run, diagnostics),
-    onDone: (tool, input) => noteUse(used, tool, input),
+    onDone: (tool, input) => used.note(tool, input, run.world),
   };
   const pending = new Set<Promise<ToolOutput>>();
-  const outcome = await runLoop({
+  const loop: LoopInput = {
     model: guarded,
     system: run.system,
     messages: [...(run.history ?? []), { role: "user", content: run.message }],
@@ -123,7 +142,8 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
       return call.finally(() => pending.delete(call));
     },
     onInvalidCall: (call) => refuseCall(call, run, guarded.steps, denied),
-  }).finally(() => stop.end());
+  };
+  const outcome = await runToEnd(loop, hooks?.end).finally(() => stop.end());
   await Promise.allSettled(pending); // A tool that was stopped still ends its processes; nothing outlives the run.
   const ending = describeEnding(outcome, stop, run);
   const durationMs = Math.round(performance.now() - startedAt);
@@ -134,7 +154,13 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     usage: run.budget.usage,
     durationMs,
   };
-  run.emit({ type: "run-finished", ...summary });
+  const sandbox: RunResult["sandbox"] = {
+    backend: run.sandbox?.backend ?? "absent",
+    declared: run.declared,
+    granted: run.granted,
+    used: run.redactor.redactJson(used.list(run.reached)),
+  };
+  run.emit({ type: "run-finished", ...summary, sandbox });
   const left = listWorkFiles(world.workDir);
   const result: RunResult = {
     runId: run.runId,
@@ -145,16 +171,8 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     ...summary,
     denied: run.redactor.redactJson(denied),
     files: left.files,
-    sandbox: {
-      backend: run.sandbox?.backend ?? "absent",
-      declared: run.declared,
-      used: run.redactor.redactJson({
-        network: [...used.network].sort(),
-        read: [...used.read].sort(),
-        write: [...used.write].sort(),
-      }),
-    },
-    diagnostics: [...diagnostics, ...left.diagnostics],
+    sandbox,
+    diagnostics: [...diagnostics, ...used.diagnostics(prepared.skill.location), ...left.diagnostics],
   };
   return { result, messages: outcome.messages, fault: outcome.error };
 }
@@ -183,8 +201,8 @@ function toolContext(
   { callId, signal }: { readonly callId: string; readonly signal: AbortSignal },
 ): ToolContext {
   const { world, network, sandbox } = run;
-  const redact = (text: string): string => run.redactor.redact(text);
-  return { callId, world, network, signal, redact, env: run.env(), ...(sandbox && { sandbox }) };
+  const redactStream = (): RedactionStream => run.redactor.stream();
+  return { callId, world, network, signal, redactStream, env: run.env(), ...(sandbox && { sandbox }) };
 }
 
 type Ending = Pick<RunResult, "status" | "limit" | "error">;

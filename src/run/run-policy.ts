@@ -15,26 +15,33 @@ export interface RunPolicyInput {
   readonly request: Pick<RunRequest, "tools">;
   readonly memory: ConversationMemory;
   readonly cwd: string;
+  /** Names of the tools that the skill brings; absent: not known. */
+  readonly ownTools?: readonly string[];
   readonly agent?: Agent;
   readonly outer?: ToolPolicy;
 }
 
 export function createRunPolicy(input: RunPolicyInput): GrowingPolicy {
-  const { prepared, host, request, memory, cwd, agent, outer } = input;
-  const { tools, policyTools } = host.config().config;
+  const { prepared, host, request, memory, cwd, ownTools, agent, outer } = input;
+  const { tools, policyTools, skills } = host.config().config;
   return createGrowingPolicy({
-    lists: [skillLists(prepared), ...(agent ? [agentLists(agent)] : [])],
+    lists: [skillLists(prepared, ownTools), ...(agent ? [agentLists(agent)] : [])],
     config: tools,
     policy: policyTools,
     cwd,
     isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
     hostTools: programTools(host, request).map(({ name }) => name),
+    isBare: !skills.namespaceTools,
     ...(outer && { outer }),
   });
 }
 
-export function skillLists({ skill, trust, execution }: PreparedInvocation): ToolLists {
-  const { allowedTools, disallowedTools, requiredTools } = skill.manifest;
+export function skillLists(
+  { skill, trust, execution }: PreparedInvocation,
+  ownTools?: readonly string[],
+): ToolLists {
+  const { allowedTools, disallowedTools, requiredTools, toolsets } = skill.manifest;
+  const tools = toolsets.length === 0 ? [] : ownTools;
   return {
     owner: `skill \`${skill.name}\``,
     path: skill.location,
@@ -43,6 +50,7 @@ export function skillLists({ skill, trust, execution }: PreparedInvocation): Too
     ...(allowedTools && { allowedTools }),
     requiredTools,
     disallowedTools,
+    own: { skill: skill.name, ...(tools && { tools }) },
   };
 }
 

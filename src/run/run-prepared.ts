@@ -7,7 +7,8 @@ import { type RunRecorder, type RunSink, shareSink } from "../events/run-recorde
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { createApprovals, createQuestionQueue, type QuestionQueue, queueQuestions } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
-import { failedResult } from "./ended-early.ts";
+import { deliverValues } from "./deliver-values.ts";
+import { failedResult, refusedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
 import { openRecorder } from "./open-recorder.ts";
 import { retryingModel } from "./retrying-model.ts";
@@ -16,6 +17,7 @@ import { runIsolated } from "./run-isolated.ts";
 import type { RunParent } from "./run-parent.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
+import { createScriptPlaces } from "./script-place.ts";
 import { type PlanInput, type PlanOutcome, type RunPlan, setUpRun } from "./set-up-run.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 
@@ -43,13 +45,25 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
   const questions = parent?.questions ?? createQuestionQueue();
   const started: { run?: StartedRun } = {};
   const asking = { ...order, request: queueQuestions(request, questions) };
-  const outcome = await planIn(asking, (child, signal) => {
+  const current = (): StartedRun => {
     if (started.run === undefined) throw new Error("A tool was called before the run began.");
-    return startChild(child, signal, order, started.run);
+    return started.run;
+  };
+  const reachedByScripts = new Set<string>();
+  const outcome = await planIn(asking, {
+    invoke: (child, signal) => startChild(child, signal, order, current()),
+    openScript: createScriptPlaces({
+      host,
+      parent: () => asParent(order, current()),
+      request: inherited(order),
+      reached: reachedByScripts,
+    }),
   }).catch(abandonAndThrow);
   if (!outcome.ok) {
     abandon();
-    return failedResult(runId, prepared, outcome.fault);
+    return "refusal" in outcome
+      ? refusedResult(runId, outcome.refusal)
+      : failedResult(runId, prepared, outcome.fault);
   }
   const { plan } = outcome;
   const recorder = await openRecorder({
@@ -70,6 +84,9 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
     get world() {
       return plan.world;
     },
+    get reached() {
+      return new Set([...plan.reached, ...reachedByScripts]);
+    },
     model: { ...plan.model, model: retryingModel(plan.model.model, recorder) },
     ...(parent?.runId !== undefined && { parentRunId: parent.runId }),
     approvals: createApprovals({
@@ -78,7 +95,7 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
       ...(request.approve && { approve: request.approve }),
     }),
     outputFilter: host.config().config.runs.outputFilter,
-    env: () => deliver(plan),
+    env: () => deliverValues(plan.prepared, plan.memory),
     ...(parent === undefined && { missingFromReplay: () => plan.model.replay?.unfinished()[0] }),
     budget,
     emit: (event) => recorder.emit(event),
@@ -91,9 +108,8 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
 /** What a run would be, without running: the folder that was made for it is taken away again. */
 export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
   try {
-    const outcome = await planIn({ ...order, isDry: true }, () =>
-      Promise.reject(new Error("Nothing runs in a plan.")),
-    );
+    const never = (): Promise<never> => Promise.reject(new Error("Nothing runs in a plan."));
+    const outcome = await planIn({ ...order, isDry: true }, { invoke: never, openScript: never });
     if (outcome.ok) await outcome.plan.close();
     return outcome;
   } finally {
@@ -103,11 +119,11 @@ export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
 
 async function planIn(
   order: RunOrder & Pick<PlanInput, "isDry">,
-  invoke: InvokeFromModel,
+  doors: Pick<PlanInput, "invoke" | "openScript">,
 ): Promise<PlanOutcome> {
   const { work } = runFolder(order.host.places, order.runId);
   mkdirSync(work, { recursive: true, mode: 0o700 });
-  return setUpRun({ ...order, workDir: work, invoke });
+  return setUpRun({ ...order, ...doors, workDir: work });
 }
 
 interface StartedRun {
@@ -118,15 +134,24 @@ interface StartedRun {
   readonly recording?: RunSink;
 }
 
-/** A skill that this run starts: asked for by a model, for the same caller, with at most what this run has. */
 async function startChild(
   child: Parameters<InvokeFromModel>[0],
   signal: AbortSignal,
-  { prepared, request, host, runId }: RunOrder,
-  { plan, budget, recorder, questions, recording }: StartedRun,
+  order: RunOrder,
+  started: StartedRun,
 ): ReturnType<InvokeFromModel> {
-  const { approve, askUser, userMessage, tools, write, privateFiles, onEvent } = request;
-  const parent: RunParent = {
+  const parent = asParent(order, started);
+  const outcome = await invokeSkill({ ...child, ...inherited(order), signal }, order.host, { parent });
+  if (outcome.kind === "inline") started.plan.follow(outcome.prepared);
+  return outcome;
+}
+
+/** For a skill that this run starts: it has at most what this run has. */
+function asParent(
+  { prepared, runId }: RunOrder,
+  { plan, budget, recorder, questions, recording }: StartedRun,
+): RunParent {
+  return {
     runId,
     chain: [...prepared.chain, prepared.skill.name],
     trust: prepared.trust.level,
@@ -142,10 +167,14 @@ async function startChild(
     onChild: (started) =>
       recorder.emit({ type: "child-started", childRunId: started.runId, skill: started.skill }),
   };
-  const inherited = {
-    source: "model" as const,
+}
+
+/** A skill that this run starts is asked for by a model, for the same caller. */
+function inherited({ prepared, request }: RunOrder): Omit<RunRequest, "skill"> {
+  const { approve, askUser, userMessage, tools, write, privateFiles, onEvent, onProgress } = request;
+  return {
+    source: "model",
     caller: prepared.caller,
-    signal,
     ...(approve && { approve }),
     ...(askUser && { askUser }),
     ...(userMessage !== undefined && { userMessage }),
@@ -153,15 +182,6 @@ async function startChild(
     ...(write !== undefined && { write }),
     ...(privateFiles && { privateFiles }),
     ...(onEvent && { onEvent }),
+    ...(onProgress && { onProgress }),
   };
-  const outcome = await invokeSkill({ ...child, ...inherited }, host, { parent });
-  if (outcome.kind === "inline") plan.follow(outcome.prepared);
-  return outcome;
-}
-
-/** Declared variables with their values; once an untrusted text is in the conversation, no secret any more. */
-function deliver({ prepared, memory }: RunPlan): Readonly<Record<string, string>> {
-  const isTainted = memory.trust.taintedBy !== undefined;
-  const given = Object.entries(prepared.env).filter(([, { secret }]) => !(secret && isTainted));
-  return Object.fromEntries(given.map(([name, { value }]) => [name, value]));
 }

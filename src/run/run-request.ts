@@ -31,6 +31,8 @@ export interface RunRequest extends SkillRequest {
   /** A file that keeps the events, to be replayed. */
   readonly record?: string;
   readonly signal?: AbortSignal;
+  /** Hears of what takes long before a run begins, such as the installation of packages: one line each. */
+  readonly onProgress?: (message: string) => void;
   /** Every event as it happens, of nested runs too. */
   readonly onEvent?: (event: RunEvent) => void;
 }

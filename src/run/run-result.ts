@@ -26,7 +26,11 @@ export interface RunResult {
   readonly files: readonly { readonly path: string; readonly size: number }[];
   readonly sandbox: {
     readonly backend: SandboxBackend | "absent";
+    /** By the skill, or for it by its own table in the config, as written. */
     readonly declared: SandboxUse;
+    /** What of that the config and the skill's trust let it have; paths are absolute. */
+    readonly granted: SandboxUse;
+    /** Hosts by tools and processes, absolute paths by the file tools; what processes opened is not known. */
     readonly used: SandboxUse;
   };
   readonly diagnostics: readonly Diagnostic[];

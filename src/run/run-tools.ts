@@ -3,11 +3,12 @@
 import { hasFolder } from "../disclose/skill-folder.ts";
 import type { CheckSubject } from "../invoke/checks/check.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
+import type { SandboxBackend } from "../sandbox/sandbox.ts";
 import type { Skill } from "../skill/skill.ts";
 import { askUserTool } from "../tools/ask-user.ts";
-import { bashTool } from "../tools/bash.ts";
+import { bashToolFor } from "../tools/bash.ts";
 import { fileTools } from "../tools/files/file-tools.ts";
-import { runScriptTool } from "../tools/run-script.ts";
+import { type OpenScriptPlace, runScriptTool } from "../tools/scripts/run-script.ts";
 import { findSkillsTool } from "../tools/skills/find-skills.ts";
 import { listSkillsTool } from "../tools/skills/list-skills.ts";
 import { readSkillFileTool } from "../tools/skills/read-skill-file.ts";
@@ -15,7 +16,7 @@ import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import { webTools } from "../tools/web/web-tools.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
-import { grantedNetwork } from "./granted-network.ts";
+import { grantReach } from "./granted-reach.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunParent } from "./run-parent.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -28,7 +29,11 @@ export interface RunToolsInput {
   readonly skill?: Skill;
   readonly trust: Skill["trust"]["level"];
   readonly network: readonly string[];
+  /** What holds commands, as far as it is known. */
+  readonly backend?: SandboxBackend | undefined;
   readonly invoke: InvokeFromModel;
+  /** Where scripts of other skills run. */
+  readonly openScript: OpenScriptPlace;
   /** Of the conversation the tools serve: a file of an untrusted skill that is read there is in it like its text. */
   readonly conversation?: ConversationTrust;
 }
@@ -47,9 +52,9 @@ export function runTools(input: RunToolsInput): readonly Tool[] {
   const useSkill = useSkillTool(others, invoke, () => host.config().config.runs.outputFilter);
   const canFetch = network.length > 0;
   return [
-    bashTool,
+    bashToolFor(network, input.backend),
     ...FILE_TOOLS,
-    ...(skill && hasFolder(skill) ? [runScriptTool(host.config().config.skills.scriptTimeoutMs)] : []),
+    ...scriptTools(input, seen),
     ...webTools(host.search ? { search: host.search } : {}).filter(
       ({ name }) => name !== "web_fetch" || canFetch,
     ),
@@ -59,6 +64,16 @@ export function runTools(input: RunToolsInput): readonly Tool[] {
     ...(request.askUser ? [askUserTool(request.askUser)] : []),
     ...programTools(host, request),
   ];
+}
+
+/** For scripts of its own skill, and of those whose files can be read here; absent when none of them has a folder. */
+function scriptTools({ host, skill, openScript }: RunToolsInput, seen: SkillLibrary): readonly Tool[] {
+  const others = (): readonly string[] =>
+    seen.skills().flatMap((other) => (other.name !== skill?.name && hasFolder(other) ? [other.name] : []));
+  const own = skill && hasFolder(skill) ? skill.name : undefined;
+  if (own === undefined && others().length === 0) return [];
+  const timeoutMs = host.config().config.skills.scriptTimeoutMs;
+  return [runScriptTool({ timeoutMs, others, open: openScript, ...(own !== undefined && { own }) })];
 }
 
 /** What the embedding program brings: for all runs, and for this one. */
@@ -78,10 +93,24 @@ export function offeredTools(
 ): readonly string[] {
   const isRun = execution === "isolated";
   const trust = isRun ? own.level : (parent?.trust ?? "trusted");
-  const declared = isRun ? skill.manifest.sandbox : undefined;
-  const network = grantedNetwork(trust, host.config().config, declared, parent?.network);
-  const never: InvokeFromModel = () => Promise.reject(new Error("Only named, not called."));
-  const tools = runTools({ host, request, trust, network, invoke: never, ...(isRun && { skill }) });
+  const { network } = grantReach({
+    trust,
+    config: host.config().config,
+    cwd: host.cwd,
+    places: host.places,
+    caller: parent?.network,
+    ...(isRun && { skill }),
+  }).granted;
+  const never = (): Promise<never> => Promise.reject(new Error("Only named, not called."));
+  const tools = runTools({
+    host,
+    request,
+    trust,
+    network,
+    invoke: never,
+    openScript: never,
+    ...(isRun && { skill }),
+  });
   return tools.map(({ name }) => name);
 }
 

@@ -5,21 +5,24 @@
 import type { Agent } from "../agents/agent.ts";
 import { hasFolder } from "../disclose/skill-folder.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { refuseMissingTools } from "../invoke/checks/tools.ts";
 import type { ConversationMemory } from "../invoke/inline.ts";
-import type { PreparedInvocation } from "../invoke/invocation.ts";
+import type { PreparedInvocation, Refusal } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
-import { configuredSecrets } from "../secrets/configured-secrets.ts";
-import { createRedactor, type Redactor } from "../secrets/redaction.ts";
-import { isLongEnough } from "../secrets/secret-forms.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Redactor } from "../secrets/redaction.ts";
+import type { Skill } from "../skill/skill.ts";
+import type { OpenScriptPlace } from "../tools/scripts/run-script.ts";
+import { type Tool, toolId } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
 import { callbackHint } from "./callback-hint.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { type Reasoning, readEffort } from "./effort.ts";
+import { findHooks, type RunHook } from "./hooks/find-hooks.ts";
+import { openRedactor } from "./open-redactor.ts";
 import { createOwnCommand } from "./own-command.ts";
 import { reportUnpriced } from "./report-unpriced.ts";
 import type { RunHost } from "./run-host.ts";
@@ -28,7 +31,8 @@ import type { RunParent } from "./run-parent.ts";
 import { createRunPolicy, followedLists } from "./run-policy.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { SandboxUse } from "./run-result.ts";
-import { runTools } from "./run-tools.ts";
+import { programTools, runTools } from "./run-tools.ts";
+import { openRunToolsets, type RunToolsets } from "./run-toolsets.ts";
 import { openSkillPlace } from "./skill-place.ts";
 import { assembleSystemPrompt } from "./system-prompt.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
@@ -45,7 +49,12 @@ export interface RunPlan {
   readonly world: World;
   readonly sandbox?: Sandbox;
   readonly network: readonly string[];
+  /** Hosts that its processes have reached so far. */
+  readonly reached: ReadonlySet<string>;
   readonly declared: SandboxUse;
+  readonly granted: SandboxUse;
+  /** Commands of the skill around its tool calls and at its end. */
+  readonly skillHooks: readonly RunHook[];
   readonly memory: ConversationMemory;
   readonly redactor: Redactor;
   readonly limits: RunLimits;
@@ -69,7 +78,9 @@ export interface PlanFault {
 
 export type PlanOutcome =
   | { readonly ok: true; readonly plan: RunPlan }
-  | { readonly ok: false; readonly fault: PlanFault };
+  | { readonly ok: false; readonly fault: PlanFault }
+  /** By a check that could only be made now. */
+  | { readonly ok: false; readonly refusal: Refusal };
 
 export interface PlanInput {
   readonly runId: string;
@@ -83,6 +94,8 @@ export interface PlanInput {
   readonly isDry?: boolean;
   /** How the run's own `use_skill` starts another skill. */
   readonly invoke: InvokeFromModel;
+  /** Where its `run_script` runs scripts of other skills. */
+  readonly openScript: OpenScriptPlace;
 }
 
 export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
@@ -91,6 +104,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
   const agent = await chooseAgent(prepared, host);
   if (!agent.ok) return agent;
   const { isDry = false } = input;
+  const memory = createMemory();
   const place = await openSkillPlace({
     skill,
     trust: trust.level,
@@ -98,6 +112,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     workDir,
     request,
     isDry,
+    conversation: memory.trust,
     ...(parent && { parent }),
   });
   const model = await chooseModel(input, agent.agent, place.world);
@@ -106,27 +121,56 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     return { ok: false, fault: { ...model, code: "model.missing" } };
   }
   const { network } = place;
-  const memory = createMemory();
+  const others = runTools({
+    host,
+    request,
+    skill,
+    trust: trust.level,
+    network,
+    backend: place.sandbox?.backend,
+    invoke: input.invoke,
+    openScript: input.openScript,
+    conversation: memory.trust,
+  });
+  const redactor = openRedactor({ ...input, secrets: model.secrets });
+  const limits = limitsOf(input, agent.agent);
+  const toolsets = await openRunToolsets({
+    prepared,
+    host,
+    place,
+    memory,
+    redactor,
+    limits,
+    others,
+    isDry,
+    signal: request.signal,
+  });
+  const close = async (): Promise<void> => {
+    await toolsets.close();
+    await place.close();
+  };
+  const refusal = refuseWithout(skill, others, toolsets);
+  if (refusal) {
+    await close();
+    return { ok: false, refusal };
+  }
   const policy = createRunPolicy({
     prepared,
     host,
     request,
     memory,
     cwd: place.world.cwd,
+    ...(toolsets.names && { ownTools: toolsets.names }),
     ...(agent.agent && { agent: agent.agent }),
     ...(parent?.policy && { outer: parent.policy }),
   });
-  const offered = runTools({
-    host,
-    request,
-    skill,
+  const hooks = findHooks(skill, {
     trust: trust.level,
-    network,
-    invoke: input.invoke,
-    conversation: memory.trust,
+    cwd: place.world.cwd,
+    hostTools: programTools(host, request).map(({ name }) => name),
+    own: { skill: skill.name, ...(toolsets.names && { tools: toolsets.names }) },
+    isBare: !host.config().config.skills.namespaceTools,
   });
-  const redactor = openRedactor(input, model);
-  const limits = limitsOf(input, agent.agent);
   const reasoning = readEffort(skill.manifest.effort);
   const hint = callbackHint(skill.manifest.capabilities, request.userMessage);
   const plan: RunPlan = {
@@ -146,7 +190,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
       ...(prepared.context !== undefined && { callerContext: prepared.context }),
     }),
     message: firstMessage(prepared),
-    tools: policy.visible(offered),
+    tools: policy.visible([...others, ...toolsets.tools]),
     policy,
     get world() {
       return place.world;
@@ -157,7 +201,10 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     },
     ...(place.sandbox && { sandbox: place.sandbox }),
     network,
+    reached: place.reached,
     declared: place.declared,
+    granted: place.granted,
+    skillHooks: hooks.hooks,
     memory,
     redactor,
     limits,
@@ -165,14 +212,27 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     diagnostics: [
       ...prepared.diagnostics,
       ...place.diagnostics,
+      ...toolsets.diagnostics,
       ...model.diagnostics,
       ...reportUnpriced(limits, model),
       ...policy.diagnostics,
+      ...hooks.diagnostics,
       ...redactor.diagnostics,
     ],
-    close: () => place.close(),
+    close,
   };
   return { ok: true, plan };
+}
+
+/** Whether tools are missing that a skill with toolsets requires; of other skills this was asked before. */
+function refuseWithout(skill: Skill, others: readonly Tool[], toolsets: RunToolsets): Refusal | undefined {
+  const { tools, names, diagnostics } = toolsets;
+  if (skill.manifest.toolsets.length === 0 || names === undefined) return undefined;
+  const every = [...others, ...tools].flatMap((tool) => [tool.name, toolId(tool)]);
+  const missing = refuseMissingTools(skill, [...new Set([...every, ...names])]);
+  if (missing === undefined) return undefined;
+  const hint = [missing.hint, ...diagnostics.map(({ message }) => message)].join(" ");
+  return { ...missing, hint, skill: skill.name, also: [] };
 }
 
 function chooseModel(
@@ -198,20 +258,6 @@ function chooseModel(
     },
     ...(!isDry && { runCommand: createOwnCommand(host.environment) }),
   });
-}
-
-/** One gate for a run and all that it starts: what one of them was given, another may come upon. */
-function openRedactor({ prepared, request, host, parent }: PlanInput, model: ResolvedModel): Redactor {
-  const redactor = parent?.redactor ?? createRedactor(configuredSecrets(host.config().config));
-  for (const [name, { value, secret }] of Object.entries(prepared.env)) {
-    if (secret) redactor.add({ name, value });
-  }
-  for (const [name, value] of Object.entries(request.env ?? {})) {
-    // Not given to the skill, but in a file that the user named.
-    if (!(name in prepared.env) && isLongEnough(value)) redactor.add({ name, value });
-  }
-  for (const secret of model.secrets) redactor.add(secret);
-  return redactor;
 }
 
 function limitsOf({ prepared: { skill }, request, host }: PlanInput, agent: Agent | undefined): RunLimits {

@@ -10,6 +10,7 @@ import { visibleSkills } from "../disclose/visible-skills.ts";
 import { createRunId } from "../events/run-id.ts";
 import type { Environment } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
+import type { SkillSources } from "../invoke/find-skill.ts";
 import type { PrepareOutcome } from "../invoke/invocation.ts";
 import type { Chat, ChatOptions } from "../run/chat.ts";
 import {
@@ -23,6 +24,9 @@ import type { PrepareOptions, RunHost } from "../run/run-host.ts";
 import type { RunOutline } from "../run/run-outline.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunResult } from "../run/run-result.ts";
+import type { ScriptRequest, ScriptResult } from "../run/script-result.ts";
+import type { SetUpOptions, SkillSetUp } from "../run/set-up-skill.ts";
+import { openSkillStore, type SkillStore, type StoreOptions } from "../run/skill-store.ts";
 import type { Skill, Trust } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { Disclosure } from "./disclosure.ts";
@@ -47,8 +51,17 @@ export interface Running {
   useSkillTool(options?: ConversationToolOptions): ConversationTool | undefined;
   /** A conversation with a main agent that may use every usable skill. */
   chat(options?: ChatOptions): Promise<Chat>;
+  /** Runs one script of a skill in its sandbox, without a model. Refusals, limits and faults are results. */
+  script(request: ScriptRequest): Promise<ScriptResult>;
+  /** What a skill keeps over its runs, by key. Throws `SkillNotFoundError`. */
+  store(skill: string, options?: StoreOptions): SkillStore;
   /** What `run` would do, without asking a model or running anything. */
   plan(request: RunRequest): Promise<PlannedRun>;
+  /**
+   * What a skill wants to have installed; with `build`, the Python and Node packages that a trusted one locks are
+   * installed now instead of on its first use. A name that is not known throws `SkillNotFoundError`.
+   */
+  setUp(skill: string, options?: SetUpOptions): Promise<SkillSetUp>;
 }
 
 export type PlannedRun =
@@ -102,9 +115,22 @@ export function createRunning(inputs: RunningInputs): Running {
       const { createChat } = await import("../run/chat.ts");
       return createChat(host, chatOptions);
     },
+    async script(request) {
+      const { runSkillScript } = await import("../run/run-skill-script.ts");
+      return runSkillScript(request, host, createRunId());
+    },
+    store: (skill, options) =>
+      openSkillStore(inputs.places, inputs.current().catalog.require(skill), options),
     async plan(request) {
       const { planRun } = await stage();
       return planRun(request, host, createRunId());
+    },
+    async setUp(name, options = {}) {
+      const { findSkill } = await import("../invoke/find-skill.ts");
+      const { setUpSkill } = await import("../run/set-up-skill.ts");
+      const { found, state } = await findSkill(name, skillSources(inputs));
+      if (found?.fault) throw found.fault;
+      return setUpSkill(found?.skill ?? state.catalog.require(name), host, options);
     },
   };
 }
@@ -122,6 +148,7 @@ export function createHost(inputs: RunningInputs): RunHost {
     ...(options.search && { search: options.search }),
     config: () => current().config,
     library: { ...disclosure, skills: () => visibleSkills(current().catalog.list()) },
+    trustNow: (skill) => current().trustOnUse(skill).trust.level,
     agents() {
       const state = current();
       if (loaded?.state !== state) loaded = { state, agents: readAgents(state, options.agents ?? []) };
@@ -150,18 +177,23 @@ async function readAgents(state: MetierState, given: readonly GivenAgent[]): Pro
   return loadAgents({ roots, embedding, folderGrants: grants.folders, trustedPaths, given });
 }
 
+/** How a name becomes the skill that its file is now. */
+function skillSources({ current, reload, given, profile }: RunningInputs): SkillSources {
+  const bodyOf: SkillSources["bodyOf"] = (skill) =>
+    given().find(({ name }) => name === skill.name)?.instructions;
+  return { current, reload, profile, bodyOf };
+}
+
 async function prepare(
   invocation: Parameters<RunHost["prepare"]>[0],
   { tools, asked, conversation, env, privateFiles, signal, isDry }: PrepareOptions,
-  { current, reload, given, profile, environment, places, cwd }: RunningInputs,
+  inputs: RunningInputs,
 ): Promise<PrepareOutcome> {
+  const { current, environment, places, cwd } = inputs;
   const { prepareInvocation } = await import("../invoke/prepare.ts");
   const { createSecretMachine, DRY_MACHINE, findCommandPlace } = await import("../run/prepare-parts.ts");
   return prepareInvocation(invocation, {
-    current,
-    reload,
-    profile,
-    bodyOf: (skill: Skill) => given().find(({ name }) => name === skill.name)?.instructions,
+    ...skillSources(inputs),
     environment,
     tools,
     maxDepth: current().config.config.runs.maxDepth,

@@ -4,7 +4,12 @@
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { BIN, EGRESS_SOCKET, INSIDE } from "./inside/places.ts";
+import { insideCommand, insideFolder } from "./inside-programs.ts";
 import { minimalEnvironment } from "./minimal-environment.ts";
+import { mountWithPlaced, placedIn } from "./placed-folders.ts";
+import { guardProc } from "./proc-mounts.ts";
+import { type BroughtPrograms, searchPath } from "./programs.ts";
 import type { SandboxCommand } from "./sandbox.ts";
 import type { World } from "./world.ts";
 import { type Access, outerFirst, type WorldRules, worldRules } from "./world-access.ts";
@@ -12,10 +17,6 @@ import { type Access, outerFirst, type WorldRules, worldRules } from "./world-ac
 const MEGABYTE = 1024 * 1024;
 const TEMPORARY_BYTES = 256 * MEGABYTE;
 const SHARED_MEMORY_BYTES = 64 * MEGABYTE;
-
-/** Where the programs that Metier brings are found inside. */
-const PROGRAMS = "/run/metier/bin";
-const SEARCH_PATH = `${PROGRAMS}:/usr/local/bin:/usr/bin:/bin`;
 
 /** No privilege, no other process, no network, no terminal, no way to get any of them, and no life after ours. */
 const ISOLATION = [
@@ -28,7 +29,7 @@ const ISOLATION = [
 const SYSTEM_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /** What programs need besides `/usr`, where it exists. Nothing here holds a key or names a user. */
-const SYSTEM_FILES = [
+export const SYSTEM_FILES: readonly string[] = [
   "/nix/store",
   "/etc/alternatives",
   "/etc/ld.so.cache",
@@ -43,7 +44,7 @@ const SYSTEM_FILES = [
 ];
 
 const DEVICES = [
-  ...["--proc", "/proc", "--dev", "/dev"],
+  ...["--dev", "/dev"],
   ...["--size", String(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"],
   ...["--remount-ro", "/dev"],
   ...["--size", String(TEMPORARY_BYTES), "--perms", "1777", "--tmpfs", "/tmp"],
@@ -67,8 +68,8 @@ export interface ProfileParts {
   /** The world's own, or as it is now: `refreshWorld`. */
   readonly world: World;
   readonly identity: SandboxIdentity;
-  /** Bound read-only and first on PATH: name → file. */
-  readonly programs: Readonly<Record<string, string>>;
+  /** Bound read-only and first on PATH. */
+  readonly programs: BroughtPrograms;
   /** Absent where the filter for this machine is not known. */
   readonly seccomp?: Uint8Array;
 }
@@ -86,19 +87,24 @@ export function buildProfile(parts: ProfileParts, firstDescriptor: number): Prof
   const hand = (content: string | Uint8Array): string => String(firstDescriptor + handed.push(content) - 1);
   const file = (path: string, content: string): string[] => ["--ro-bind-data", hand(content), path];
   const { uid, gid } = identity;
-  const environment = { path: SEARCH_PATH, temporary: "/tmp" };
+  const environment = { path: searchPath([BIN], programs), temporary: "/tmp" };
   const args = [
     ...ISOLATION,
     ...["--uid", String(uid), "--gid", String(gid)],
     ...(seccomp ? ["--seccomp", hand(seccomp)] : []),
     ...["--ro-bind", "/usr", "/usr"],
-    ...SYSTEM_LINKS.flatMap(mountSystemLink),
+    ...mountSystemLinks(),
     ...SYSTEM_FILES.flatMap((path) => ["--ro-bind-try", path, path]),
     ...file("/etc/passwd", `metier:x:${uid}:${gid}:metier:${world.workDir}:/bin/sh\n`),
     ...file("/etc/group", `metier:x:${gid}:\n`),
     ...file("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"),
-    ...Object.entries(programs).flatMap(([name, path]) => ["--ro-bind", path, join(PROGRAMS, name)]),
+    ...Object.entries(programs.files).flatMap(([name, path]) => ["--ro-bind", path, join(BIN, name)]),
+    ...["--ro-bind", insideFolder(), INSIDE],
+    ...["--perms", "0555", ...file(join(BIN, "metier-sb"), metierSb())],
+    ...(command.egressSocket === undefined ? [] : ["--ro-bind", command.egressSocket, EGRESS_SOCKET]),
+    ...["--proc", "/proc", ...guardProc()],
     ...DEVICES,
+    ...programs.folders.flatMap((folder) => ["--ro-bind", folder, folder]),
     ...mountWorld(world),
     ...["--remount-ro", "/"],
     ...Object.entries({ ...minimalEnvironment(world, environment), ...command.env }).flatMap(
@@ -107,6 +113,19 @@ export function buildProfile(parts: ProfileParts, firstDescriptor: number): Prof
     ...["--chdir", command.cwd ?? world.cwd],
   ];
   return { args, handed };
+}
+
+/** On the PATH by its name. */
+function metierSb(): string {
+  return `#!/bin/sh\nexec ${insideCommand("metier-sb").join(" ")} "$@"\n`;
+}
+
+let systemLinks: readonly string[] | undefined;
+
+/** They stay as they are while we run. */
+function mountSystemLinks(): readonly string[] {
+  systemLinks ??= SYSTEM_LINKS.flatMap(mountSystemLink);
+  return systemLinks;
 }
 
 function mountSystemLink(path: string): string[] {
@@ -121,7 +140,11 @@ function mountWorld(world: World): string[] {
   const closed: string[] = [];
   for (const [path, access] of withPins(world)) {
     if (access !== "none") {
-      mounts.push(access === "write" ? "--bind" : "--ro-bind", path, path);
+      const placed = placedIn(world, path);
+      if (placed.length > 0) {
+        mounts.push(...mountWithPlaced(path, placed));
+        closed.push("--remount-ro", path);
+      } else mounts.push(access === "write" ? "--bind" : "--ro-bind", path, path);
       continue;
     }
     const kind = kindOf(path);

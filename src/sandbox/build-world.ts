@@ -3,6 +3,7 @@
  * folder and skill folder only. Homes, Metier's own folders, config files and `.env*` are hidden whatever was asked for.
  */
 import { statSync } from "node:fs";
+import { sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { isInside, type Places } from "../host/places.ts";
@@ -10,8 +11,9 @@ import { realPathOr } from "../host/project-folders.ts";
 import type { Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 import { findPrivatePlaces, type PrivatePlaces, whyPrivate } from "./private-places.ts";
-import { findLink, protectedPathsIn } from "./protected-paths.ts";
+import { findLink, PROTECTED_NAMES, protectedPathsIn } from "./protected-paths.ts";
 import { MAX_FOUND, MAX_SCANNED, scanFolder } from "./scan-folder.ts";
+import { isSecretName } from "./secret-names.ts";
 import type { World } from "./world.ts";
 import { accessTo } from "./world-access.ts";
 
@@ -22,6 +24,11 @@ export interface WorldRequest {
   /** Must exist. */
   readonly workDir: string;
   readonly skillDir?: string;
+  /** What the skill keeps over its runs, and what it may only read of that; must exist. */
+  readonly dataDir?: string;
+  readonly globalDataDir?: string;
+  /** Folders that appear in the skill's. */
+  readonly placed?: World["placed"];
   /** Folders of other skills whose instructions are being followed; read-only. */
   readonly otherSkills?: readonly string[];
   /** The user's `--write`: the working directory may be changed. */
@@ -47,7 +54,10 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
   const diagnostics: Diagnostic[] = [];
   const cwd = realPathOr(request.cwd);
   const workDir = realPathOr(request.workDir);
-  const skillDir = request.skillDir === undefined ? undefined : realPathOr(request.skillDir);
+  const skillDir = realIfGiven(request.skillDir);
+  const dataDir = realIfGiven(request.dataDir);
+  const globalDataDir = realIfGiven(request.globalDataDir);
+  const own = [workDir, dataDir].filter((path) => path !== undefined);
   const hidden = findPrivatePlaces(places, request.privateFiles);
 
   const mayRead = trustAllows(trust, "read-working-directory");
@@ -56,13 +66,17 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
   const grantedWrite = (request.grantedWrite ?? []).map(realPathOr);
   const asked = mayRead ? [cwd, ...granted, ...grantedWrite] : [];
   const shown = asked.filter((path) => {
-    const reason = whyNotShown(path, hidden, places, within);
-    if (reason) diagnostics.push(notShown(path, reason));
+    const isGranted = path !== cwd;
+    const reason =
+      whyNotShown(path, hidden, places, within) ?? (isGranted ? whyNotGranted(path, hidden) : undefined);
+    if (reason) diagnostics.push(notShown(path, reason, isGranted));
     return !reason;
   });
   const changeable = (mayWrite ? [...(request.write ? [cwd] : []), ...grantedWrite] : []).filter((path) => {
     if (!shown.includes(path)) return false;
-    const reason = whyNotWritable(path, hidden, skillDir, within);
+    const isGranted = !(request.write && path === cwd);
+    const reason =
+      whyNotWritable(path, hidden, skillDir, within) ?? (isGranted ? whyProtected(path) : undefined);
     if (reason) diagnostics.push(notWritable(path, reason));
     return !reason;
   });
@@ -76,8 +90,10 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
     cwd: shown.includes(cwd) ? cwd : workDir,
     workDir,
     ...(skillDir !== undefined && { skillDir }),
-    readable: [...new Set([workDir, ...roots])],
-    writable: [...new Set([workDir, ...changeable])],
+    ...(dataDir !== undefined && { dataDir }),
+    ...(request.placed && { placed: request.placed }),
+    readable: [...new Set([...own, globalDataDir, ...roots])].filter((path) => path !== undefined),
+    writable: [...new Set([...own, ...changeable])],
     masked: [...new Set([...hiddenBelow(roots, hidden, places), ...(within?.masked ?? [])])],
     protectedPaths: changeable.flatMap(protectedPathsIn),
   };
@@ -89,8 +105,19 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
  * its commands these folders are looked through again; any other world stays as it was built.
  */
 export function refreshWorld(world: World): World {
-  const roots = world.writable.filter((path) => path !== world.workDir);
-  return roots.length === 0 ? world : lookThrough(world, roots, []);
+  const roots = world.writable.filter((path) => path !== world.workDir && path !== world.dataDir);
+  return roots.length === 0 ? world : lookThrough(withoutMoved(world), roots, []);
+}
+
+/** A folder inside a writable one may have been moved away, and a link put in its place: that must not be followed. */
+function withoutMoved(world: World): World {
+  const isInPlace = (path: string): boolean => realPathOr(path) === path;
+  if (world.readable.every(isInPlace)) return world;
+  return {
+    ...world,
+    readable: world.readable.filter(isInPlace),
+    writable: world.writable.filter(isInPlace),
+  };
 }
 
 /** Adds what lies in `roots` and must be hidden or stay read-only. */
@@ -109,6 +136,10 @@ function lookThrough(world: World, roots: readonly string[], diagnostics: Diagno
   return isDeepStrictEqual(found, world) ? world : found;
 }
 
+function realIfGiven(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : realPathOr(path);
+}
+
 function whyNotShown(
   path: string,
   hidden: PrivatePlaces,
@@ -118,6 +149,19 @@ function whyNotShown(
   if (!statSync(path, { throwIfNoEntry: false })) return "it does not exist";
   if (within && accessTo(within, path) === "none") return "the run that starts this one does not see it";
   return whyPrivate(path, hidden, places);
+}
+
+/** A skill chooses where in a granted folder it reaches: also not into what is hidden in any folder. */
+function whyNotGranted(path: string, { homes }: PrivatePlaces): string | undefined {
+  if (homes.some((home) => isInside(home, path)))
+    return "it holds a home folder; grant folders in it instead";
+  const secret = path.split(sep).find(isSecretName);
+  return secret && `\`${secret}\` is a name for secrets`;
+}
+
+function whyProtected(path: string): string | undefined {
+  const name = path.split(sep).find((part) => part === ".git" || PROTECTED_NAMES.includes(part));
+  return name && `other programs obey what is in \`${name}\``;
 }
 
 function whyNotWritable(
@@ -144,13 +188,15 @@ function hiddenBelow(
   return [...homes, realPathOr(places.base), ...secrets].filter(isBelow);
 }
 
-function notShown(path: string, reason: string): Diagnostic {
+function notShown(path: string, reason: string, isGranted: boolean): Diagnostic {
   return {
     code: "sandbox.path-not-shown",
     severity: "warning",
     message: `\`${path}\` is not shown to the run: ${reason}.`,
     path,
-    hint: "Start the run in the folder that it is to work on.",
+    hint: isGranted
+      ? "Correct the path in the config or in the skill, or make the folder."
+      : "Start the run in the folder that it is to work on.",
   };
 }
 

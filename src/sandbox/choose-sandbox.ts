@@ -1,18 +1,23 @@
 /**
- * Which sandbox holds on this machine, by really starting something in it. Without one there is none: commands run
- * unsandboxed only for a trusted skill, and only when the config says `backend = "none"` in so many words.
+ * Which sandbox holds on this machine, by really starting something in it: the first that works of this system's order,
+ * or the one that the config names and no other. Without one there is none: commands run unsandboxed only for a trusted
+ * skill, and only when the config says `backend = "none"` in so many words.
  */
 import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { createCommandFinder, type Environment } from "../host/find-command.ts";
 import type { Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
-import { createBubblewrap } from "./bubblewrap.ts";
 import type { SandboxProbe } from "./describe-probes.ts";
+import { findHeldLimits } from "./held-limits.ts";
+import { probeJustBash } from "./just-bash/probe-just-bash.ts";
+import { type AllowedLimits, limitSandbox } from "./limit-sandbox.ts";
+import { probeBubblewrap } from "./probe-bubblewrap.ts";
+import { type Machine, type Probed, unavailable } from "./probed.ts";
+import { type FoundPrograms, NO_PROGRAMS } from "./programs.ts";
 import type { Sandbox, SandboxBackend } from "./sandbox.ts";
-import { installCommand, kernelCommand } from "./sandbox-remedy.ts";
+import { probeSandboxRuntime } from "./sandbox-runtime/probe-sandbox-runtime.ts";
 import { createUnsandboxed } from "./unsandboxed.ts";
-import type { World } from "./world.ts";
 
 export interface SandboxRequest {
   readonly backend: Config["sandbox"]["backend"];
@@ -20,6 +25,10 @@ export interface SandboxRequest {
   readonly trust?: Trust;
   /** Where programs are looked up. Default: Metier's own. */
   readonly environment?: Environment;
+  /** `[sandbox] programs`. */
+  readonly programs?: FoundPrograms;
+  /** What every command is held to: `[sandbox]`. Without it, only to what its caller asks for. */
+  readonly limits?: AllowedLimits;
 }
 
 export interface SandboxChoice {
@@ -29,17 +38,26 @@ export interface SandboxChoice {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-interface Probed {
-  readonly probe: SandboxProbe;
-  readonly sandbox?: Sandbox;
-}
+/** What `auto` tries, in this order. Elsewhere only the reading commands are supported. */
+const ORDER: Partial<Record<NodeJS.Platform, readonly SandboxBackend[]>> = {
+  linux: ["bubblewrap", "just-bash"],
+  darwin: ["sandbox-runtime", "just-bash"],
+};
 
 export async function chooseSandbox(request: SandboxRequest): Promise<SandboxChoice> {
-  const { backend, trust = "untrusted", environment = process.env } = request;
-  const { probe, sandbox } =
-    backend === "none" ? offerUnsandboxed(trust, environment) : await probeBackend(backend, environment);
-  if (!sandbox) return { probes: [probe], diagnostics: [unavailable(probe)] };
-  return { sandbox, probes: [probe], diagnostics: backend === "none" ? [UNSANDBOXED] : [] };
+  const { backend, trust = "untrusted", environment = process.env, programs, limits } = request;
+  const machine = { environment, programs: programs ?? NO_PROGRAMS };
+  const order = backend === "auto" ? (ORDER[process.platform] ?? ["bubblewrap"]) : [backend];
+  const probes: SandboxProbe[] = [];
+  const missing = programs?.diagnostics ?? [];
+  for (const tried of order) {
+    const { probe, sandbox } = await probeBackend(tried, machine, trust);
+    probes.push(probe);
+    if (!sandbox) continue;
+    const held = limits ? limitSandbox(sandbox, limits) : sandbox;
+    return { sandbox: held, probes, diagnostics: [...sayLoudly(tried, probes), ...missing] };
+  }
+  return { probes, diagnostics: [noSandbox(probes), ...missing] };
 }
 
 /** Why nothing can be executed, in one sentence with what to do. */
@@ -50,62 +68,33 @@ export function explainAbsence(probes: readonly SandboxProbe[]): string {
   return `No sandbox works here, so no command is run. ${tried}`.trim();
 }
 
-function probeBackend(backend: "auto" | SandboxBackend, environment: Environment): Promise<Probed> {
-  if (backend === "auto" || backend === "bubblewrap") return probeBubblewrap(environment);
-  const reason = `\`sandbox.backend = "${backend}"\` is not supported by this version; use \`auto\`.`;
-  return Promise.resolve({ probe: { backend, available: false, reason } });
+function probeBackend(backend: SandboxBackend, machine: Machine, trust: Trust): Promise<Probed> {
+  if (backend === "bubblewrap") return probeBubblewrap(machine);
+  if (backend === "just-bash") return probeJustBash(machine, trust);
+  if (backend === "sandbox-runtime") return probeSandboxRuntime(machine);
+  return Promise.resolve(offerUnsandboxed(trust, machine));
 }
 
-/** A machine does not change while we run: each PATH is tried once. */
-const known = new Map<string, Promise<Probed>>();
-
-function probeBubblewrap(environment: Environment): Promise<Probed> {
-  const key = environment.PATH ?? "";
-  const probed = known.get(key) ?? tryBubblewrap(environment);
-  known.set(key, probed);
-  return probed;
-}
-
-async function tryBubblewrap(environment: Environment): Promise<Probed> {
-  const fail = (reason: string, remedy?: string): Probed => ({
-    probe: { backend: "bubblewrap", available: false, reason, ...(remedy !== undefined && { remedy }) },
-  });
-  if (process.platform !== "linux") return fail(`bubblewrap does not exist for ${process.platform}.`);
-  const find = createCommandFinder(environment);
-  const bwrap = find("bwrap");
-  if (bwrap === undefined) return fail("bubblewrap is not installed.", installCommand(find));
-  const prlimit = find("prlimit");
-  const sandbox = createBubblewrap({ bwrap, ...(prlimit !== undefined && { prlimit }) });
-  const limits = { timeoutMs: 10_000, maxOutputBytes: 4096 };
-  const outcome = await sandbox.run({ argv: ["true"], world: PROBE_WORLD, env: {}, limits });
-  if (outcome.exitCode === 0) {
-    const reason = `${bwrap}${prlimit === undefined ? " without `prlimit`, so file sizes are not limited" : ""}.`;
-    return { sandbox, probe: { backend: "bubblewrap", available: true, reason } };
-  }
-  const said = outcome.reason ?? outcome.stderr.split("\n")[0] ?? outcome.ended;
-  const reason = `bubblewrap is installed but does not start: ${said} Version 0.8 or newer is needed.`;
-  return fail(reason, kernelCommand());
-}
-
-/** Something that every machine has, and nothing of the user's. */
-const PROBE_WORLD: World = {
-  cwd: "/usr",
-  workDir: "/usr",
-  readable: ["/usr"],
-  writable: [],
-  masked: [],
-  protectedPaths: [],
-};
-
-function offerUnsandboxed(trust: Trust, environment: Environment): Probed {
+function offerUnsandboxed(trust: Trust, { environment, programs }: Machine): Probed {
   if (trustAllows(trust, "run-scripts-unsandboxed")) {
     const reason = "the config asks for no sandbox.";
     const prlimit = createCommandFinder(environment)("prlimit");
-    const sandbox = createUnsandboxed(prlimit === undefined ? {} : { prlimit });
-    return { sandbox, probe: { backend: "none", available: true, reason } };
+    const sandbox = createUnsandboxed({ programs, ...(prlimit !== undefined && { prlimit }) });
+    const limits = findHeldLimits(prlimit !== undefined, false);
+    return { sandbox, probe: { backend: "none", available: true, reason, limits } };
   }
   const reason = 'an untrusted skill never runs unsandboxed, whatever `sandbox.backend = "none"` says.';
-  return { probe: { backend: "none", available: false, reason } };
+  return unavailable("none", reason);
+}
+
+/** What must not go unnoticed about a sandbox that is weaker, or does less, than it should. */
+function sayLoudly(backend: SandboxBackend, probes: readonly SandboxProbe[]): readonly Diagnostic[] {
+  if (backend === "none") return [UNSANDBOXED];
+  if (backend !== "just-bash") return [];
+  const [first] = probes;
+  if (first?.available) return [INTERPRETED];
+  const why = first?.reason ?? "";
+  return [{ ...INTERPRETED, message: `${INTERPRETED.message} ${why}`, hint: hintFor(probes) }];
 }
 
 const UNSANDBOXED: Diagnostic = {
@@ -116,13 +105,21 @@ const UNSANDBOXED: Diagnostic = {
   hint: 'Remove `backend = "none"` from `[sandbox]` in your config.',
 };
 
-function unavailable(probe: SandboxProbe): Diagnostic {
-  return {
-    code: "sandbox.unavailable",
-    severity: "warning",
-    message: `No command can be run: ${probe.reason}`,
-    path: "",
-    hint:
-      probe.remedy === undefined ? "`metier doctor` says what this machine has." : `Run \`${probe.remedy}\`.`,
-  };
+const INTERPRETED: Diagnostic = {
+  code: "sandbox.interpreted",
+  severity: "warning",
+  message:
+    "Commands run in an INTERPRETED shell: its own cat, grep, sed, awk, jq, find and the like work; scripts, python3, node, git and every other program do NOT run.",
+  path: "",
+  hint: 'Remove `backend = "just-bash"` from `[sandbox]` in your config.',
+};
+
+function noSandbox(probes: readonly SandboxProbe[]): Diagnostic {
+  const message = `No command can be run: ${probes.map(({ reason }) => reason).join(" ")}`;
+  return { code: "sandbox.unavailable", severity: "warning", message, path: "", hint: hintFor(probes) };
+}
+
+function hintFor(probes: readonly SandboxProbe[]): string {
+  const remedy = probes.find((probe) => probe.remedy !== undefined)?.remedy;
+  return remedy === undefined ? "`metier doctor` says what this machine has." : `Run \`${remedy}\`.`;
 }

@@ -1,4 +1,5 @@
 /** What was found when a sandbox was tried, and how `doctor` says it. */
+import { describeHeldLimits, type HeldLimits } from "./held-limits.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 
 export interface SandboxProbe {
@@ -8,12 +9,15 @@ export interface SandboxProbe {
   readonly reason: string;
   /** The command that brings it, where it is known. */
   readonly remedy?: string;
+  /** Of one that works and starts programs of the machine. */
+  readonly limits?: HeldLimits;
 }
 
-/** One line for each probe, as `doctor` shows it. */
+/** The lines of `doctor` about the probes. */
 export function describeProbes(probes: readonly SandboxProbe[]): readonly string[] {
-  return probes.map(({ backend, available, reason, remedy }) => {
+  return probes.flatMap(({ backend, available, reason, remedy, limits }) => {
     const help = remedy === undefined ? "" : ` Run \`${remedy}\`.`;
-    return `${backend}: ${available ? "works" : "does not work"}; ${reason}${help}`;
+    const line = `${backend}: ${available ? "works" : "does not work"}; ${reason}${help}`;
+    return limits === undefined ? [line] : [line, `limits of ${backend}: ${describeHeldLimits(limits)}`];
   });
 }

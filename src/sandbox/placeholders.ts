@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isAlive } from "../host/process-alive.ts";
 import { HARMLESS_FILES } from "./protected-paths.ts";
 
 export interface HeldPlaces {
@@ -99,11 +100,5 @@ function leaveFile(path: string): void {
 
 function isAbandoned(name: string): boolean {
   const pid = Number(MARK.exec(name)?.[1]);
-  if (!pid) return false;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
+  return pid > 0 && !isAlive(pid);
 }

@@ -93,7 +93,7 @@ export interface PrivatePlaces {
 
 /** Real paths of what is there; `files` are those with keys in them, wherever they lie. */
 export function findPrivatePlaces(places: Places, files: readonly string[]): PrivatePlaces {
-  const homes = resolveAll([places.home, homedir(), userInfo().homedir, "/root", ...otherHomes()]);
+  const homes = resolveAll([places.home, homedir(), ...accountHome(), "/root", ...otherHomes()]);
   const secrets = resolveAll([
     ...METIER_PLACES.map((name) => join(places.base, name)),
     ...files,
@@ -119,6 +119,15 @@ function credentialPlaces(home: string): readonly string[] {
   const known =
     names && CREDENTIAL_PLACES.filter((place) => isThere.has(place.split("/", 1)[0]?.toLowerCase() ?? ""));
   return (known ?? CREDENTIAL_PLACES).map((name) => join(home, name));
+}
+
+/** What the system's own list of users says, whatever `HOME` does. */
+function accountHome(): readonly string[] {
+  try {
+    return [userInfo().homedir];
+  } catch {
+    return []; // A user id without an account, as in some containers.
+  }
 }
 
 function otherHomes(): readonly string[] {

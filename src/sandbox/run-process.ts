@@ -5,9 +5,11 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { coverInherited } from "./inherited-descriptors.ts";
 import { keepOutput } from "./keep-output.ts";
-import { kill, killTree, measureTree } from "./process-tree.ts";
+import { kill, killFound, killTree, listTree } from "./process-tree.ts";
 import type { CommandOutcome, SandboxLimits } from "./sandbox.ts";
+import { watchCommand } from "./watchdog.ts";
 
 export interface ProcessRequest {
   /** An absolute path. */
@@ -20,8 +22,12 @@ export interface ProcessRequest {
   /** What the process can read from its descriptors 3, 4, …: unlike arguments, no other user sees it. */
   readonly handed?: readonly (string | Uint8Array)[];
   readonly limits: SandboxLimits;
+  /** What they hold counts against `limits.maxWorkBytes`. */
+  readonly folders?: readonly string[];
   readonly signal?: AbortSignal;
   onOutput?(stream: "stdout" | "stderr", chunk: Uint8Array): void;
+  /** In our own group, so that it can ask at our terminal, as `sudo` does; what it leaves running is not ended. */
+  readonly sharesTerminal?: boolean;
   /** Further processes that belong to this one although its tree does not show them. */
   findStrays?(): readonly number[];
 }
@@ -30,7 +36,6 @@ type Ending = Pick<CommandOutcome, "ended" | "exitCode" | "signal" | "reason">;
 
 /** A process that floods its output is ended rather than read for ever. */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
-const WATCH_EVERY_MS = 250;
 /** How long a pipe may stay open after the tree was killed, before we stop listening. */
 const CLOSE_GRACE_MS = 2_000;
 
@@ -52,6 +57,7 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
   } catch (error) {
     return Promise.resolve(describe(cannotStart(request.program, error)));
   }
+  handOver(child, request); // At once: it waits for this.
   const { pid } = child;
   return new Promise((settle) => {
     let ending: Ending | undefined;
@@ -62,30 +68,33 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
       if (ending) return;
       ending = reason;
       if (pid !== undefined) killAll(pid);
-      for (const stray of request.findStrays?.() ?? []) kill(stray);
+      watchdog.kill();
+      if (request.findStrays) killFound(request.findStrays);
       closeTimer = setTimeout(finish, CLOSE_GRACE_MS);
     };
     const finish = (): void => {
       clearTimeout(timeout);
       clearTimeout(closeTimer);
-      clearInterval(watchdog);
+      watchdog.stop();
       signal?.removeEventListener("abort", cancel);
       for (const stream of child.stdio) stream?.destroy();
       settle(describe(ending ?? { ended: "exited" }));
     };
     const cancel = (): void => end({ ended: "cancelled" });
     const timeout = setTimeout(() => end({ ended: "timeout" }), limits.timeoutMs);
-    const watchdog = watchTree(pid, limits, end);
+    const exceed = (reason: string): void => end({ ended: "limit", reason });
+    const listAll = (most: number): readonly number[] => [
+      ...(pid === undefined ? [] : listTree(pid, most)),
+      ...(request.findStrays?.() ?? []),
+    ];
+    const watchdog = watchCommand(listAll, limits, request.folders ?? [], exceed);
     signal?.addEventListener("abort", cancel, { once: true });
 
     const take = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
       output.take(name, chunk);
       request.onOutput?.(name, chunk);
       if (output.droppedBytes() > MAX_DROPPED_BYTES) {
-        end({
-          ended: "limit",
-          reason: `It wrote more than ${MAX_DROPPED_BYTES} bytes that nobody could keep.`,
-        });
+        exceed(`It wrote more than ${MAX_DROPPED_BYTES} bytes that nobody could keep.`);
       }
     };
     child.stdout?.on("data", (chunk: Buffer) => take("stdout", chunk));
@@ -95,18 +104,29 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
       if (pid === undefined) finish();
     });
     // Its number may belong to another process by now; that of its group cannot, as long as someone is in it.
-    child.on("exit", (code, signalName) => end(describeExit(code, signalName), (group) => kill(-group)));
+    child.on("exit", (code, signalName) => {
+      const reason = watchdog.explainEnd();
+      const how = reason === undefined ? describeExit(code, signalName) : { ended: "limit" as const, reason };
+      end(how, (group) => kill(-group));
+    });
     child.on("close", finish);
-    handOver(child, request);
   });
 }
 
-function spawnOptions({ cwd, env, stdin, handed = [] }: ProcessRequest): SpawnOptions {
+function spawnOptions({
+  cwd,
+  env,
+  stdin,
+  sharesTerminal = false,
+  handed = [],
+}: ProcessRequest): SpawnOptions {
+  const given = handed.map(() => "pipe" as const);
+  const streams = [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...given] as const;
   return {
     ...(cwd !== undefined && { cwd }),
     env,
-    detached: true,
-    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...handed.map(() => "pipe" as const)],
+    detached: !sharesTerminal,
+    stdio: [...streams, ...coverInherited(streams.length)],
   };
 }
 
@@ -122,25 +142,7 @@ function writeAll(
   if (!(stream && "end" in stream)) return;
   stream.on("error", () => undefined); // Whoever does not want to read it may close it.
   if (typeof content === "string" || content instanceof Uint8Array) stream.end(content);
-  else content.pipe(stream);
-}
-
-/** Looks at the size of the tree while it runs. */
-function watchTree(
-  pid: number | undefined,
-  { maxProcesses, maxMemoryBytes }: SandboxLimits,
-  end: (reason: Ending) => void,
-): NodeJS.Timeout | undefined {
-  if (pid === undefined || (maxProcesses === undefined && maxMemoryBytes === undefined)) return undefined;
-  return setInterval(() => {
-    const { processes, residentBytes } = measureTree(pid);
-    if (maxProcesses !== undefined && processes > maxProcesses) {
-      end({ ended: "limit", reason: `It had ${processes} processes; at most ${maxProcesses} are allowed.` });
-    } else if (maxMemoryBytes !== undefined && residentBytes > maxMemoryBytes) {
-      const reason = `It used ${residentBytes} bytes of memory; at most ${maxMemoryBytes} are allowed.`;
-      end({ ended: "limit", reason });
-    }
-  }, WATCH_EVERY_MS);
+  else content.on("error", () => stream.end()).pipe(stream); // A source that breaks has ended.
 }
 
 function describeExit(code: number | null, signal: NodeJS.Signals | null): Ending {

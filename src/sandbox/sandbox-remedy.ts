@@ -2,14 +2,17 @@
 import { readFileSync } from "node:fs";
 import type { CommandFinder } from "../host/find-command.ts";
 
-/** Package manager → how it installs bubblewrap. The first one found is the machine's. */
+/** Package manager → how it installs. The first one found is the machine's. */
 const INSTALLERS: Readonly<Record<string, string>> = {
-  "apt-get": "apt-get install -y bubblewrap",
-  dnf: "dnf install -y bubblewrap",
-  pacman: "pacman -S --noconfirm bubblewrap",
-  zypper: "zypper install -y bubblewrap",
-  apk: "apk add bubblewrap",
+  "apt-get": "apt-get install -y",
+  dnf: "dnf install -y",
+  pacman: "pacman -S --noconfirm",
+  zypper: "zypper install -y",
+  apk: "apk add",
 };
+
+/** Program → its package, named alike by all of them. */
+const PACKAGES: Readonly<Record<string, string>> = { bwrap: "bubblewrap", rg: "ripgrep" };
 
 /** Kernel settings that keep an installed bubblewrap from starting: the value that does, and the one that helps. */
 const KERNEL_SETTINGS = [
@@ -18,9 +21,13 @@ const KERNEL_SETTINGS = [
   { name: "user.max_user_namespaces", bad: "0", good: "15000" },
 ];
 
-export function installCommand(find: CommandFinder): string | undefined {
+export function installCommand(
+  find: CommandFinder,
+  programs: readonly string[] = ["bwrap"],
+): string | undefined {
   const installer = Object.entries(INSTALLERS).find(([program]) => find(program) !== undefined);
-  return installer && asRoot(installer[1]);
+  const packages = programs.map((program) => PACKAGES[program] ?? program);
+  return installer && asRoot([installer[1], ...packages].join(" "));
 }
 
 /** For a bubblewrap that is installed and does not start. */

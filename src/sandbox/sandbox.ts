@@ -52,5 +52,7 @@ export interface CommandOutcome {
 
 export interface Sandbox {
   readonly backend: SandboxBackend;
+  /** Whether it starts programs of the machine (python3, node, git). `false`: a shell with commands of its own, no more. */
+  readonly runsPrograms: boolean;
   run(command: SandboxCommand): Promise<CommandOutcome>;
 }

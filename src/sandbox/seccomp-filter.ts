@@ -3,14 +3,18 @@
  * kernel. Everything else is allowed: the namespaces hold the rest, this only narrows what can be tried against them.
  */
 
-/** Call → its number on x64 and on arm64; `undefined` where the machine has no such call. */
-const REFUSED_CALLS: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
+/** Call → its number on x64 and on arm64, where that machine has such a call. */
+type Calls = Readonly<Record<string, readonly [x64: number, arm64?: number]>>;
+
+const REFUSED_CALLS: Calls = {
   // other processes
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   kcmp: [312, 272],
   pidfd_getfd: [438, 438],
+  process_madvise: [440, 440],
+  process_mrelease: [448, 448],
   // mounts and namespaces
   mount: [165, 40],
   umount2: [166, 39],
@@ -69,10 +73,29 @@ const REFUSED_CALLS: Readonly<Record<string, readonly [x64: number, arm64?: numb
   ioperm: [173],
 };
 
+/** These answer as on a kernel that has no such call, so that programs take their other way. */
+const MISSING_CALLS: Calls = {
+  clone3: [435, 435], // Its flags lie in memory, where no filter can look; those of `clone` do not.
+  // memory that belongs to no process, so that no watchdog could tell whose it is
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
+  msgget: [68, 186],
+};
+
+/** Newer calls than this table was made for, and on x64 those of the x32 convention, whose numbers are all larger. */
+const FIRST_UNKNOWN_CALL = 457;
+
 /** Typing into the terminal of whoever started us: TIOCSTI, and TIOCLINUX, which can paste. */
 const REFUSED_IOCTLS = [0x5412, 0x541c];
 /** Unix, IPv4, IPv6 and netlink (which lists interfaces). Not vsock, which leads out of a virtual machine. */
 const ALLOWED_SOCKET_FAMILIES = [1, 2, 10, 16];
+/** Linux, 32-bit Linux, and the question which it is. Others exist to weaken the protection of memory. */
+const ALLOWED_PERSONALITIES = [0, 8, 0xffffffff];
+/** New namespaces of any kind. */
+const NAMESPACE_FLAGS = 0x7e020000;
+/** Outside, a program that runs as its owner would be the user's own. Written to, a file loses these bits by itself. */
+const OWNER_BITS = 0o6000;
 
 interface Machine {
   /** As the kernel names it in `seccomp_data.arch`. */
@@ -80,26 +103,54 @@ interface Machine {
   readonly column: 0 | 1;
   readonly ioctl: number;
   readonly socket: number;
+  readonly clone: number;
+  readonly personality: number;
+  /** Calls that set the mode of a file, and which of their arguments it is. */
+  readonly chmods: readonly (readonly [call: number, mode: number])[];
 }
 
 const MACHINES: Readonly<Record<string, Machine>> = {
-  x64: { audit: 0xc000003e, column: 0, ioctl: 16, socket: 41 },
-  arm64: { audit: 0xc00000b7, column: 1, ioctl: 29, socket: 198 },
+  x64: {
+    audit: 0xc000003e,
+    column: 0,
+    ioctl: 16,
+    socket: 41,
+    clone: 56,
+    personality: 135,
+    chmods: [
+      [90, 1],
+      [91, 1],
+      [268, 2],
+      [452, 2],
+    ],
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    column: 1,
+    ioctl: 29,
+    socket: 198,
+    clone: 220,
+    personality: 92,
+    chmods: [
+      [52, 1],
+      [53, 2],
+      [452, 2],
+    ],
+  },
 };
-
-/** On x64, calls of the x32 convention carry this bit and would pass by another number. */
-const X32_BIT = 0x40000000;
 
 const LOAD = 0x20;
 const JUMP_IF_EQUAL = 0x15;
 const JUMP_IF_AT_LEAST = 0x35;
+const JUMP_IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const failWith = (errno: number): number => 0x00050000 | errno;
-const EPERM = 1;
-const EAFNOSUPPORT = 97;
+const REFUSE = failWith(1); // EPERM
+const NO_SUCH_CALL = failWith(38); // ENOSYS
+const NO_SUCH_FAMILY = failWith(97); // EAFNOSUPPORT
 
 /** Offsets in `struct seccomp_data`; of an argument the low half, since both machines are little-endian. */
 const NUMBER = 0;
@@ -113,22 +164,25 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, oper
 export function buildSeccompFilter(machine: string = process.arch): Buffer | undefined {
   const found = MACHINES[machine];
   if (!found) return undefined;
-  const numbers = Object.values(REFUSED_CALLS).flatMap((row) => row[found.column] ?? []);
+  const answerAll = (calls: Calls, answer: number): readonly Instruction[] =>
+    Object.values(calls).flatMap((row) => {
+      const number = row[found.column];
+      return number === undefined ? [] : answerIf(number, answer);
+    });
   return encode([
     [LOAD, 0, 0, ARCHITECTURE],
-    ...answerUnless(found.audit, KILL_PROCESS),
+    [JUMP_IF_EQUAL, 1, 0, found.audit],
+    [RETURN, 0, 0, KILL_PROCESS],
     [LOAD, 0, 0, NUMBER],
-    [JUMP_IF_AT_LEAST, 0, 1, X32_BIT],
-    [RETURN, 0, 0, failWith(EPERM)],
-    ...numbers.flatMap((number) => answerIf(number, failWith(EPERM))),
-    ...checkArgument(found.ioctl, 1, [
-      ...REFUSED_IOCTLS.flatMap((request) => answerIf(request, failWith(EPERM))),
-      [RETURN, 0, 0, ALLOW],
-    ]),
-    ...checkArgument(found.socket, 0, [
-      ...ALLOWED_SOCKET_FAMILIES.flatMap((family) => answerIf(family, ALLOW)),
-      [RETURN, 0, 0, failWith(EAFNOSUPPORT)],
-    ]),
+    [JUMP_IF_AT_LEAST, 0, 1, FIRST_UNKNOWN_CALL],
+    [RETURN, 0, 0, NO_SUCH_CALL],
+    ...answerAll(REFUSED_CALLS, REFUSE),
+    ...answerAll(MISSING_CALLS, NO_SUCH_CALL),
+    ...checkArgument(found.ioctl, 1, refuseValues(REFUSED_IOCTLS)),
+    ...checkArgument(found.socket, 0, allowValues(ALLOWED_SOCKET_FAMILIES, NO_SUCH_FAMILY)),
+    ...checkArgument(found.personality, 0, allowValues(ALLOWED_PERSONALITIES, REFUSE)),
+    ...checkArgument(found.clone, 0, refuseBits(NAMESPACE_FLAGS)),
+    ...found.chmods.flatMap(([call, mode]) => checkArgument(call, mode, refuseBits(OWNER_BITS))),
     [RETURN, 0, 0, ALLOW],
   ]);
 }
@@ -140,10 +194,19 @@ function answerIf(value: number, answer: number): readonly Instruction[] {
   ];
 }
 
-function answerUnless(value: number, answer: number): readonly Instruction[] {
+function refuseValues(values: readonly number[]): readonly Instruction[] {
+  return [...values.flatMap((value) => answerIf(value, REFUSE)), [RETURN, 0, 0, ALLOW]];
+}
+
+function allowValues(values: readonly number[], otherwise: number): readonly Instruction[] {
+  return [...values.flatMap((value) => answerIf(value, ALLOW)), [RETURN, 0, 0, otherwise]];
+}
+
+function refuseBits(bits: number): readonly Instruction[] {
   return [
-    [JUMP_IF_EQUAL, 1, 0, value],
-    [RETURN, 0, 0, answer],
+    [JUMP_IF_ANY_BIT, 0, 1, bits],
+    [RETURN, 0, 0, REFUSE],
+    [RETURN, 0, 0, ALLOW],
   ];
 }
 

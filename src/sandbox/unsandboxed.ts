@@ -9,17 +9,27 @@ import { createCommandFinder } from "../host/find-command.ts";
 import { checkCommand, refuse } from "./check-command.ts";
 import { minimalEnvironment } from "./minimal-environment.ts";
 import { findByEnvironment } from "./process-tree.ts";
+import { type BroughtPrograms, NO_PROGRAMS, searchPath } from "./programs.ts";
 import { withRlimits } from "./rlimits.ts";
 import { runProcess } from "./run-process.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { ownFolders } from "./work-folders.ts";
 
 /** Processes that left the tree are found by it. */
 const MARK = "METIER_COMMAND_ID";
 
-export function createUnsandboxed({ prlimit }: { readonly prlimit?: string } = {}): Sandbox {
-  const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":");
+export interface UnsandboxedParts {
+  readonly prlimit?: string;
+  readonly programs?: BroughtPrograms;
+}
+
+/** Has the user's own network: an `egressSocket` would hold nothing, and is ignored. */
+export function createUnsandboxed({ prlimit, programs = NO_PROGRAMS }: UnsandboxedParts = {}): Sandbox {
+  const bins = [process.execPath, ...Object.values(programs.files)].map((file) => dirname(file));
+  const path = searchPath(bins, programs);
   return {
     backend: "none",
+    runsPrograms: true,
     async run(command) {
       const wrong = checkCommand(command);
       if (wrong !== undefined) return refuse(wrong);
@@ -39,6 +49,7 @@ export function createUnsandboxed({ prlimit }: { readonly prlimit?: string } = {
         env,
         cwd: command.cwd ?? world.cwd,
         limits,
+        folders: ownFolders(world),
         findStrays: () => findByEnvironment(`${MARK}=${id}`),
         ...(stdin !== undefined && { stdin }),
         ...(signal && { signal }),

@@ -3,7 +3,7 @@
  * Whatever is read, listed or replaced is reached through an open descriptor that was checked, so that a command which
  * swaps folders for links at the same time gains nothing. Failures are values.
  */
-import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { type Dirent, existsSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { showPath } from "../host/contained-path.ts";
 import { type ContainedFault, type OpenOutcome, openAllowed, withContained } from "../host/open-contained.ts";
@@ -24,7 +24,17 @@ export type FolderListing =
   /** Sorted by name; what the run does not see is not there. */
   { readonly ok: true; readonly realPath: string; readonly entries: readonly FolderEntry[] } | ContainedFault;
 
-export type WriteOutcome = { readonly ok: true; readonly realPath: string } | ContainedFault;
+interface WrittenFile {
+  readonly ok: true;
+  readonly realPath: string;
+}
+
+interface CreatedFile extends WrittenFile {
+  readonly descriptor: number;
+}
+
+export type WriteOutcome = WrittenFile | ContainedFault;
+export type CreateOutcome = CreatedFile | ContainedFault;
 
 const MAX_PATH_BYTES = 4096;
 /** Less the umask, as any program makes files. */
@@ -34,6 +44,11 @@ const HAS_DESCRIPTOR_PATHS = existsSync("/proc/self/fd");
 /** Opens a regular file for reading. A relative path starts at the world's `cwd`. */
 export function openForReading(world: World, path: string): OpenOutcome {
   return open(world, path, "file");
+}
+
+/** Opens a folder, for what is to be done in it through the descriptor. */
+export function openFolder(world: World, path: string): OpenOutcome {
+  return open(world, path, "folder");
 }
 
 export function listFolder(world: World, path: string): FolderListing {
@@ -52,22 +67,39 @@ export function listFolder(world: World, path: string): FolderListing {
 
 /** Replaces or makes a file at once, with the folders above it. Keeps the mode of a file that is there. */
 export function writeFileInWorld(world: World, path: string, content: string): WriteOutcome {
+  return placeFile<WrittenFile>(world, path, (anchored, realPath) => {
+    const existing = lstatSync(anchored, { throwIfNoEntry: false });
+    if (existing?.isSymbolicLink()) return denied(path, "is a link; write to the file it leads to instead");
+    if (existing && !existing.isFile()) return notAFile(path);
+    replaceFile(anchored, content, { mode: NEW_FILE_MODE });
+    return { ok: true, realPath };
+  });
+}
+
+/** A new file that is open for writing, in place of whatever has that name. Whoever gets it closes it. */
+export function createFileInWorld(world: World, path: string): CreateOutcome {
+  return placeFile<CreatedFile>(world, path, (anchored, realPath) => {
+    rmSync(anchored, { force: true });
+    return { ok: true, realPath, descriptor: openSync(anchored, "wx", NEW_FILE_MODE) };
+  });
+}
+
+/** Does something at a path that the run may write to, through the open folder it lies in. */
+function placeFile<Placed>(
+  world: World,
+  path: string,
+  place: (anchored: string, realPath: string) => Placed | ContainedFault,
+): Placed | ContainedFault {
   const located = locate(world, path);
   if (!located.ok) return located;
   const { location } = located;
   if (world.readable.includes(location)) return notWritable(world, path);
   const folder = openOrMakeFolder(world, dirname(location), path);
-  return withContained(folder, ({ descriptor, realPath }): WriteOutcome => {
-    const name = basename(location);
-    const target = join(realPath, name);
+  return withContained(folder, ({ descriptor, realPath }): Placed | ContainedFault => {
+    const target = join(realPath, basename(location));
     if (accessTo(world, target) !== "write") return notWritable(world, path);
-    const anchored = join(pathOfOpen(descriptor, realPath), name);
     try {
-      const existing = lstatSync(anchored, { throwIfNoEntry: false });
-      if (existing?.isSymbolicLink()) return denied(path, "is a link; write to the file it leads to instead");
-      if (existing && !existing.isFile()) return notAFile(path);
-      replaceFile(anchored, content, { mode: NEW_FILE_MODE });
-      return { ok: true, realPath: target };
+      return place(join(pathOfOpen(descriptor, realPath), basename(location)), target);
     } catch (error) {
       return denied(path, `cannot be written (${codeOf(error)})`);
     }
@@ -137,7 +169,7 @@ function isLink(path: string): boolean {
 }
 
 /** A path that keeps meaning the open folder, whatever becomes of the names that led to it. */
-function pathOfOpen(descriptor: number, realPath: string): string {
+export function pathOfOpen(descriptor: number, realPath: string): string {
   return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${descriptor}` : realPath;
 }
 

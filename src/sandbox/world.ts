@@ -12,7 +12,7 @@ export interface World {
   readonly skillDir?: string;
   /** `$METIER_DATA_DIR`: the skill's own folder for this user, writable, kept over runs and updates of the skill. */
   readonly dataDir?: string;
-  /** Folders that are seen, read-only, at another path than their own: the packages of a skill in its folder. */
+  /** Folders that commands see, read-only, at another path than their own: the packages of a skill in its folder. */
   readonly placed?: readonly PlacedFolder[];
   /** Folders and files that can be read, each with everything below it. Includes what is writable. */
   readonly readable: readonly string[];
@@ -25,6 +25,8 @@ export interface World {
 
 export interface PlacedFolder {
   readonly from: string;
-  /** In a folder of the world; what is there is covered. */
+  /** Directly in a read-only folder of the world; what is there is covered. */
   readonly at: string;
+  /** The environment variable by which programs find it, such as `PYTHONPATH`. */
+  readonly variable?: string;
 }

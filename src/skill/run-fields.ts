@@ -111,7 +111,8 @@ export const RUN_FIELDS: readonly ManifestField[] = [
     separator: "none",
     property: "toolsets",
     clients: ["agent-harness"],
-    description: "Tools in the skill's folder, each as `path/module:ExportName`.",
+    honouredBy: "run",
+    description: "Tools that the skill brings as code in its folder, each as `path/module:ExportName`.",
   },
   {
     name: "env",
@@ -128,7 +129,8 @@ export const RUN_FIELDS: readonly ManifestField[] = [
     separator: "words",
     property: "packages",
     clients: ["ash"],
-    description: "System packages a run needs.",
+    honouredBy: "run",
+    description: "Debian packages a run needs; `metier setup` installs them.",
   },
   {
     name: "capabilities",
@@ -165,7 +167,8 @@ export const RUN_FIELDS: readonly ManifestField[] = [
     kind: "map",
     property: "hooks",
     clients: ["claude-code", "mamba"],
-    description: "Commands around the skill's own tool calls.",
+    honouredBy: "run",
+    description: "Commands around the skill's own tool calls: `pre-tool`, `post-tool` and `stop`.",
   },
   {
     name: "fallback",

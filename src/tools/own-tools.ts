@@ -22,7 +22,7 @@ export function ownTool(skill: string, tool: Tool<unknown>): OwnedTool {
   return {
     id,
     skill,
-    name: nameForProviders(`${skill}__${tool.name}`, id),
+    name: exportedName(id),
     description: tool.description,
     inputSchema: tool.inputSchema,
     effect: tool.effect,
@@ -30,8 +30,20 @@ export function ownTool(skill: string, tool: Tool<unknown>): OwnedTool {
   };
 }
 
+/**
+ * Every name that means the tool with this id: the id, what models call it, and its own name for whoever knows which
+ * skill is meant. A tool of no skill has one.
+ */
+export function namesOf(id: string, isSkillKnown: (skill: string) => boolean): readonly string[] {
+  const colon = id.lastIndexOf(":");
+  if (colon < 0) return [id];
+  return [id, exportedName(id), ...(isSkillKnown(id.slice(0, colon)) ? [id.slice(colon + 1)] : [])];
+}
+
 /** A name that had to be changed carries a digest of what it stands for: two tools never become one. */
-function nameForProviders(wanted: string, id: string): string {
+function exportedName(id: string): string {
+  const colon = id.lastIndexOf(":");
+  const wanted = `${id.slice(0, colon)}__${id.slice(colon + 1)}`;
   const name = wanted.replace(FORBIDDEN, "_");
   if (name === wanted && name.length <= MAX_NAME) return name;
   const digest = createHash("sha256").update(id).digest("hex").slice(0, DIGEST_LENGTH);

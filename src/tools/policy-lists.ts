@@ -3,7 +3,7 @@ import type { ToolAnswer } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
-import { type RuleSource, readRule, type ToolRule } from "./policy-rules.ts";
+import { type OwnTools, type RuleSource, readRule, type ToolRule } from "./policy-rules.ts";
 
 /** The tool lists of one skill or agent that counts: the one that runs, or one that is active in a conversation. */
 export interface ToolLists {
@@ -19,13 +19,16 @@ export interface ToolLists {
   readonly allowedTools?: readonly string[];
   readonly requiredTools: readonly string[];
   readonly disallowedTools: readonly string[];
+  /** They are part of the skill: its list may name them alone, and does not restrict them. */
+  readonly own?: OwnTools;
 }
 
-type Surroundings = Pick<RuleSource, "cwd" | "hostTools">;
+type Surroundings = Pick<RuleSource, "cwd" | "hostTools" | "isBare">;
 
 export interface ListRules {
   readonly owner: string;
   readonly trust: Trust;
+  readonly own?: OwnTools;
   readonly disallowed: readonly ToolRule[];
   /** Absent: nothing is restricted. Empty: nothing on its list can be held, so nothing is left. */
   readonly restriction?: readonly ToolRule[];
@@ -44,8 +47,11 @@ export interface ConfigRule extends ToolRule {
 /** `required-tools` restricts where `allowed-tools` is absent or empty; it never pre-approves. */
 export function readListRules(list: ToolLists, around: Surroundings, diagnostics: Diagnostic[]): ListRules {
   const { owner, path, trust, allowedTools = [], requiredTools, disallowedTools } = list;
+  const own = list.own && { own: list.own };
   const read = (field: string, use: RuleSource["use"], patterns: readonly string[]): readonly ToolRule[] =>
-    patterns.flatMap((written) => readRule(written, { ...around, field, path, use }, diagnostics) ?? []);
+    patterns.flatMap(
+      (written) => readRule(written, { ...around, ...own, field, path, use }, diagnostics) ?? [],
+    );
   const disallowed = read("disallowed-tools", "deny", disallowedTools);
   const allowed = read("allowed-tools", "allow", allowedTools);
   const required = read("required-tools", "allow", requiredTools);
@@ -55,6 +61,7 @@ export function readListRules(list: ToolLists, around: Surroundings, diagnostics
   return {
     owner,
     trust,
+    ...own,
     disallowed,
     ...(restricts && { restriction: hasAllowed ? allowed : required }),
     preApproved: allowed,

@@ -1,7 +1,8 @@
 /**
  * The names of the tools, and what other systems call them. Letter case, `-` and `_` do not matter in a name that is
  * ours or known to mean one of ours; a tool that the host brings is matched exactly as it is written. Names with `*`
- * are globs over tool names, and `mcp__server` stands for every tool of that server.
+ * are globs over tool names, `mcp__server` stands for every tool of that server, and `skill:tool` or
+ * `skill__tool` for a skill's own.
  */
 import { nearestNames } from "../foundation/nearest-names.ts";
 
@@ -54,8 +55,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
 export interface ToolNameReading {
   /** Ours where it means one of ours; else as it was written. */
   readonly name: string;
-  /** `elsewhere`: another system has it, and nothing here does the same. */
-  readonly known: "ours" | "host" | "pattern" | "elsewhere" | "unknown";
+  /** `owned`: `skill:tool`. `elsewhere`: another system has it, and nothing here does the same. */
+  readonly known: "ours" | "host" | "owned" | "pattern" | "elsewhere" | "unknown";
   /** For an unknown one: names it may be a misspelling of. */
   readonly near: readonly string[];
 }
@@ -65,6 +66,7 @@ export function readToolName(written: string, hostTools: readonly string[] = [])
   if (hostTools.includes(written)) return { name: written, known: "host", near: [] };
   if (written.includes("*") || written.startsWith("mcp__"))
     return { name: written, known: "pattern", near: [] };
+  if (/:|__/.test(written)) return { name: written, known: "owned", near: [] };
   const plain = plainName(written);
   const ours = OURS.get(plain);
   if (ours !== undefined) return { name: ours, known: "ours", near: [] };

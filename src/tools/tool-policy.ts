@@ -8,7 +8,7 @@ import type { Config, ToolAnswer } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { readCommand } from "../shell/read-command.ts";
 import { type ListRules, readConfigRules, readListRules, type ToolLists } from "./policy-lists.ts";
-import type { ToolRule } from "./policy-rules.ts";
+import type { OwnTools, ToolRule } from "./policy-rules.ts";
 import type { CallPart } from "./policy-scope.ts";
 import {
   defaultFor,
@@ -21,7 +21,7 @@ import {
   stricter,
   type Verdict,
 } from "./policy-verdict.ts";
-import type { ToolEffect, ToolInput } from "./tool.ts";
+import { type Tool, type ToolEffect, type ToolInput, toolId } from "./tool.ts";
 
 export interface ToolPolicyOptions {
   /** Each of them restricts and denies; any of them pre-approves. */
@@ -36,6 +36,8 @@ export interface ToolPolicyOptions {
   readonly unrestricted?: readonly string[];
   /** Tools of the embedding program, by their names. */
   readonly hostTools?: readonly string[];
+  /** Whether tools of skills are named without their skill (`skills.namespace-tools = false`). */
+  readonly isBare?: boolean;
   /** Of whoever started this run: the stricter answer holds. */
   readonly outer?: ToolPolicy;
 }
@@ -53,26 +55,23 @@ export interface PolicyDecision {
 export interface ToolPolicy {
   readonly diagnostics: readonly Diagnostic[];
   /** Of all tools, those of which not every call is denied; in the order given. */
-  visible<T extends { readonly name: string }>(tools: readonly T[]): readonly T[];
+  visible<T extends Pick<Tool, "name" | "id">>(tools: readonly T[]): readonly T[];
+  /** `tool` is its id. */
   decide(tool: string, effect: ToolEffect, input: ToolInput): Promise<PolicyDecision>;
 }
 
 export function createToolPolicy(options: ToolPolicyOptions): ToolPolicy {
   const diagnostics: Diagnostic[] = [];
   const { cwd, hostTools = [], unrestricted = [], outer, isPreApprovalStopped = () => false } = options;
-  const lists = options.lists.map((list) => readListRules(list, { cwd, hostTools }, diagnostics));
-  const config = readConfigRules(options.config, "the configuration", { cwd, hostTools }, diagnostics);
-  const limits = readConfigRules(
-    options.policy,
-    "the policy of this machine",
-    { cwd, hostTools },
-    diagnostics,
-  );
+  const around = { cwd, hostTools, isBare: options.isBare ?? false };
+  const lists = options.lists.map((list) => readListRules(list, around, diagnostics));
+  const config = readConfigRules(options.config, "the configuration", around, diagnostics);
+  const limits = readConfigRules(options.policy, "the policy of this machine", around, diagnostics);
   const denies = [...config, ...limits].filter((rule) => rule.answer === "deny");
   const everyRule = [...config, ...limits, ...lists.flatMap(rulesOf)];
 
   const isRestricting = (list: ListRules, tool: string): boolean =>
-    list.restriction !== undefined && !unrestricted.includes(tool);
+    list.restriction !== undefined && !unrestricted.includes(tool) && !isOwn(tool, list.own);
 
   function decidePart(tool: string, effect: ToolEffect, part: CallPart): Verdict {
     const denied = findDenied(tool, part, lists, denies);
@@ -115,15 +114,17 @@ export function createToolPolicy(options: ToolPolicyOptions): ToolPolicy {
   return {
     diagnostics,
     visible(tools) {
-      const here = tools.filter(
-        ({ name: tool }) =>
+      const here = tools.filter((given) => {
+        const tool = toolId(given);
+        return (
           !denies.some((rule) => rule.scope === undefined && rule.isFor(tool)) &&
           lists.every(
             (list) =>
               !list.disallowed.some((rule) => rule.scope === undefined && rule.isFor(tool)) &&
               (!isRestricting(list, tool) || list.restriction?.some((rule) => rule.isFor(tool))),
-          ),
-      );
+          )
+        );
+      });
       return outer === undefined ? here : outer.visible(here);
     },
     async decide(tool, effect, input) {
@@ -135,6 +136,10 @@ export function createToolPolicy(options: ToolPolicyOptions): ToolPolicy {
       return argv === undefined ? decided : { ...decided, argv };
     },
   };
+}
+
+function isOwn(tool: string, own: OwnTools | undefined): boolean {
+  return own?.tools?.some((name) => tool === `${own.skill}:${name}`) ?? false;
 }
 
 function rulesOf({ disallowed, restriction, preApproved }: ListRules): readonly ToolRule[] {

@@ -7,6 +7,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { MetierError } from "../foundation/errors.ts";
+import { isAlive } from "../host/process-alive.ts";
 
 /** No holder needs a hundredth of this; one that took longer asks `isHeld` before it writes. */
 const STALE_AFTER_MS = 5_000;
@@ -94,16 +95,6 @@ function readLock(lock: string): LockState | undefined {
     return { token: readFileSync(lock, "utf8"), madeAt: mtimeMs, linkedAt: ctimeMs };
   } catch {
     return undefined; // Released meanwhile.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // It lives, and is someone else's.
   }
 }
 

@@ -18,7 +18,10 @@ export type TrustedThing =
   | "fork-by-own-word"
   | "register-hooks"
   | "load-toolsets"
+  | "use-interpreted-shell"
   | "run-scripts-unsandboxed"
+  | "install-system-packages"
+  | "build-environment"
   | "run-dynamic-shell-context"
   | "shadow-trusted-skill";
 
@@ -89,13 +92,28 @@ export const TRUST_POLICY: Readonly<Record<TrustedThing, TrustRule>> = {
   "load-toolsets": {
     trusted: true,
     untrusted: false,
-    reason: "A toolset is code that would be loaded into the host.",
+    reason: "A toolset is code that starts with the run, before the model or anyone else asked for it.",
+  },
+  "use-interpreted-shell": {
+    trusted: true,
+    untrusted: false,
+    reason: "Its commands are held by an interpreter and by Node, not by the system: one fault is a way out.",
   },
   "run-scripts-unsandboxed": {
     trusted: true,
     untrusted: false,
     reason:
       "Outside the sandbox a script can do whatever the user can; even then only by the user's setting.",
+  },
+  "install-system-packages": {
+    trusted: true,
+    untrusted: false,
+    reason: "A package is installed with the rights of root, for everyone on the machine.",
+  },
+  "build-environment": {
+    trusted: true,
+    untrusted: false,
+    reason: "Installing packages reaches a registry, and what is installed runs beside the skill.",
   },
   "run-dynamic-shell-context": {
     trusted: true,

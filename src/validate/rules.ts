@@ -8,10 +8,12 @@ import { capabilitiesRule } from "./rules/capabilities.ts";
 import { compatibilityRule } from "./rules/compatibility.ts";
 import { descriptionRule } from "./rules/description.ts";
 import { environmentRule } from "./rules/environment.ts";
+import { hooksRule } from "./rules/hooks.ts";
 import { knownFieldsRule } from "./rules/known-fields.ts";
 import { metadataRule } from "./rules/metadata.ts";
 import { nameRule } from "./rules/name.ts";
 import { nameDirectoryRule } from "./rules/name-directory.ts";
+import { packagesRule } from "./rules/packages.ts";
 import { requirementsRule } from "./rules/requirements.ts";
 import { skillFileRule } from "./rules/skill-file.ts";
 import { toolsRule } from "./rules/tools.ts";
@@ -36,6 +38,8 @@ export const FIELD_RULES: readonly Rule[] = [
   accessRule,
   triggersRule,
   toolsetsRule,
+  hooksRule,
+  packagesRule,
 ];
 
 /** Rules of `FIELD_RULES` as bits: bit 3 is the rule at index 3. */

@@ -26,7 +26,8 @@ function makeUserFolder(program: string): string {
   for (const name of ["home", "temporary", "node_modules"]) mkdirSync(join(folder, name));
   symlinkSync(ROOT, join(folder, "node_modules", "metier"));
   writeTree(folder, { "package.json": '{ "type": "module" }\n', "program.ts": program });
-  cpSync(join(ROOT, "skills"), join(folder, "skills"), { recursive: true });
+  for (const skills of ["skills", "examples/skills"])
+    cpSync(join(ROOT, skills), join(folder, "skills"), { recursive: true });
   return folder;
 }
 

@@ -72,7 +72,7 @@ for (const { title, frontmatter = "", config, approve, happens } of CASES) {
   });
 }
 
-test("only a yes is a yes, whatever a program answers", async () => {
+verifies(184, "only a yes is a yes, whatever a program answers", async () => {
   const world = createRunWorld({ doer: [] });
   const answers = [undefined, false, true, "", "sure", "no", "yes"] as unknown as "yes"[];
   const script = answers.map((_, index) => calls("act", { what: String(index) }));
@@ -82,7 +82,7 @@ test("only a yes is a yes, whatever a program answers", async () => {
   expect(result.denied).toHaveLength(answers.length - 1);
 });
 
-test("an approval that fails is a no, and the run goes on", async () => {
+verifies(184, "an approval that fails is a no, and the run goes on", async () => {
   const world = createRunWorld({ doer: [] });
   const { run } = await openRuns(
     world,
@@ -97,73 +97,81 @@ test("an approval that fails is a no, and the run goes on", async () => {
   expect(result).toMatchObject({ status: "completed", denied: [{ tool: "act" }] });
 });
 
-test("without anyone to ask, a call that needs an answer is denied and listed with the reason", async () => {
-  const world = createRunWorld({ doer: [] });
-  const { run } = await openRuns(
-    world,
-    [
-      calls("act", {}),
-      calls("write_file", { path: "notes.txt", content: "x" }, { toolResult: "nobody to ask" }),
-      calls("list_files", {}, { toolResult: "nobody to ask" }),
-      says("Could not.", { toolResult: { matches: "^(?!.*nobody to ask)" } }),
-    ],
-    { tools: [act] },
-  );
-  const { result } = await run({ skill: "doer", write: true });
-  expect(result.denied).toEqual([
-    { tool: "act", reason: expect.stringContaining("nobody to ask") },
-    { tool: "write_file", reason: expect.stringContaining("nobody to ask") },
-  ]);
-});
-
-test("a person is asked one question at a time; `always` is remembered for the run, and for it alone", async () => {
-  const world = createRunWorld({ doer: [] });
-  const twice = {
-    answer: {
-      toolCalls: [
-        { tool: "act", input: { what: "a" } },
-        { tool: "act", input: { what: "b" } },
+verifies(
+  184,
+  "without anyone to ask, a call that needs an answer is denied and listed with the reason",
+  async () => {
+    const world = createRunWorld({ doer: [] });
+    const { run } = await openRuns(
+      world,
+      [
+        calls("act", {}),
+        calls("write_file", { path: "notes.txt", content: "x" }, { toolResult: "nobody to ask" }),
+        calls("list_files", {}, { toolResult: "nobody to ask" }),
+        says("Could not.", { toolResult: { matches: "^(?!.*nobody to ask)" } }),
       ],
-    },
-  };
-  const { run } = await openRuns(
-    world,
-    [
-      twice,
-      calls("act", { what: "a" }),
-      calls("act", { what: "b" }),
-      says("Done."),
-      calls("act", { what: "a" }),
-      says("Done."),
-    ],
-    { tools: [act] },
-  );
-  const asked: unknown[] = [];
-  let open = 0;
-  const approve = async ({ skill: name, tool, input }: ApprovalQuestion) => {
-    open += 1;
-    expect(open).toBe(1);
-    asked.push([name, tool, input.what]);
-    await new Promise((resolve) => setImmediate(resolve));
-    open -= 1;
-    return input.what === "a" ? "always" : "no";
-  };
-  const { result } = await run({ skill: "doer", approve });
-  expect(asked).toEqual([
-    ["doer", "act", "a"],
-    ["doer", "act", "b"],
-    ["doer", "act", "b"],
-  ]);
-  expect(result.denied).toEqual([
-    { tool: "act", reason: "the user declined" },
-    { tool: "act", reason: "the user declined" },
-  ]);
-  await run({ skill: "doer", approve });
-  expect(asked).toHaveLength(4);
-});
+      { tools: [act] },
+    );
+    const { result } = await run({ skill: "doer", write: true });
+    expect(result.denied).toEqual([
+      { tool: "act", reason: expect.stringContaining("nobody to ask") },
+      { tool: "write_file", reason: expect.stringContaining("nobody to ask") },
+    ]);
+  },
+);
 
 verifies(
-  157,
+  184,
+  "a person is asked one question at a time; `always` is remembered for the run, and for it alone",
+  async () => {
+    const world = createRunWorld({ doer: [] });
+    const twice = {
+      answer: {
+        toolCalls: [
+          { tool: "act", input: { what: "a" } },
+          { tool: "act", input: { what: "b" } },
+        ],
+      },
+    };
+    const { run } = await openRuns(
+      world,
+      [
+        twice,
+        calls("act", { what: "a" }),
+        calls("act", { what: "b" }),
+        says("Done."),
+        calls("act", { what: "a" }),
+        says("Done."),
+      ],
+      { tools: [act] },
+    );
+    const asked: unknown[] = [];
+    let open = 0;
+    const approve = async ({ skill: name, tool, input }: ApprovalQuestion) => {
+      open += 1;
+      expect(open).toBe(1);
+      asked.push([name, tool, input.what]);
+      await new Promise((resolve) => setImmediate(resolve));
+      open -= 1;
+      return input.what === "a" ? "always" : "no";
+    };
+    const { result } = await run({ skill: "doer", approve });
+    expect(asked).toEqual([
+      ["doer", "act", "a"],
+      ["doer", "act", "b"],
+      ["doer", "act", "b"],
+    ]);
+    expect(result.denied).toEqual([
+      { tool: "act", reason: "the user declined" },
+      { tool: "act", reason: "the user declined" },
+    ]);
+    await run({ skill: "doer", approve });
+    expect(asked).toHaveLength(4);
+  },
+);
+
+verifies(
+  [157, 183],
   "an untrusted skill's list only narrows, and answering yes to all does not make it trusted",
   async () => {
     const world = createRunWorld({});

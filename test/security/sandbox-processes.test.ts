@@ -4,28 +4,18 @@ import { once } from "node:events";
 import { chownSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ROOT } from "../support/repository.ts";
+import { AS_NOBODY, canBecomeNobody, NOBODY, SANDBOXED_COMMAND } from "../support/nobody.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { findProcesses, uniqueSleep, untilGone } from "../support/sandbox-shell.ts";
 import { temporaryFolder } from "../support/temporary.ts";
-
-const PROGRAM = join(ROOT, "test/support/sandboxed-command.ts");
-
-const NOBODY = 65_534;
-
-const AS_NOBODY = ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"];
-
-/** Only root can, and only where others may read this repository and its Node. */
-function canBecomeNobody(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  return spawnSync("setpriv", [...AS_NOBODY, process.execPath, "--check", PROGRAM]).status === 0;
-}
 
 describeSandbox("sandboxed processes", () => {
   test("end when the process that started them is killed", async () => {
     const seconds = uniqueSleep();
     const command = `setsid sleep ${seconds} & nohup sleep ${seconds} & sleep ${seconds}`;
-    const parent = spawn(process.execPath, [PROGRAM, temporaryFolder(), command], { stdio: "ignore" });
+    const parent = spawn(process.execPath, [SANDBOXED_COMMAND, temporaryFolder(), command], {
+      stdio: "ignore",
+    });
     onTestFinished(() => void parent.kill("SIGKILL"));
     while (findProcesses(seconds).length < 3) await new Promise((resume) => setTimeout(resume, 20));
     parent.kill("SIGKILL");
@@ -38,9 +28,13 @@ describeSandbox("sandboxed processes", () => {
     chownSync(folder, NOBODY, NOBODY);
     const command =
       "id -u; grep CapEff /proc/self/status; touch mine && ls; cat /etc/shadow; unshare --user true";
-    const { stdout } = spawnSync("setpriv", [...AS_NOBODY, process.execPath, PROGRAM, folder, command], {
-      encoding: "utf8",
-    });
+    const { stdout } = spawnSync(
+      "setpriv",
+      [...AS_NOBODY, process.execPath, SANDBOXED_COMMAND, folder, command],
+      {
+        encoding: "utf8",
+      },
+    );
     const outcome = JSON.parse(stdout);
     expect(outcome.stdout).toMatch(/^65534\nCapEff:\s+0+\nmine\n$/);
     expect(outcome.stderr).toMatch(/shadow: No such file[\s\S]*unshare failed/);

@@ -1,4 +1,7 @@
-/** What every backend promises about starting and ending commands, as tests over any of them. */
+/**
+ * What every backend promises about starting and ending commands, as tests over any of them. `shellConformance` is for
+ * all; `processConformance` for those that start programs of the machine.
+ */
 import { existsSync, readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { LIMITS, type OpenSandbox, openShell, uniqueSleep, untilGone } from "./sandbox-shell.ts";
@@ -6,8 +9,14 @@ import { verifies } from "./verifies.ts";
 
 const BOUNDED = { timeoutMs: 1_000, maxOutputBytes: 1_000_000 };
 
-/** Starting, streams and endings: also without isolation. */
-export function commandConformance(open: OpenSandbox): void {
+/** Starting, streams and endings: also without isolation. `added`: variables of the backend itself. */
+export function commandConformance(open: OpenSandbox, added: readonly string[] = []): void {
+  shellConformance(open, added);
+  processConformance(open);
+}
+
+/** What a shell does, whatever carries it out. */
+export function shellConformance(open: OpenSandbox, added: readonly string[] = []): void {
   test("tells both streams and the exit code apart", async () => {
     const { run } = await openShell(open);
     expect(await run("echo out; echo err >&2; exit 3")).toMatchObject({
@@ -47,6 +56,88 @@ export function commandConformance(open: OpenSandbox): void {
     }
   });
 
+  test("gives standard input, and none where there is none", async () => {
+    const { run } = await openShell(open);
+    const text = "ä\0b\n".repeat(100_000);
+    expect((await run("wc -c", { stdin: text })).stdout.trim()).toBe(String(Buffer.byteLength(text)));
+    expect((await run("wc -c")).stdout.trim()).toBe("0");
+    expect(await run("exit 0", { stdin: text })).toMatchObject({ ended: "exited", exitCode: 0 });
+  });
+
+  test("keeps the beginning of a long output, counts the rest and cuts no character in two", async () => {
+    const { run } = await openShell(open);
+    const limits = { timeoutMs: 30_000, maxOutputBytes: 1001 };
+    const outcome = await run("for i in $(seq 2000); do printf ä; done; printf error >&2", { limits });
+    expect(outcome.stdout).toBe("ä".repeat(500));
+    expect(outcome.stderr).toBe("error");
+    expect(outcome.droppedBytes).toBe(4000 - 1001);
+  });
+
+  test("does not start a command that is cancelled already", async () => {
+    const { run, folders } = await openShell(open);
+    const outcome = await run("touch $METIER_WORK_DIR/ran", { signal: AbortSignal.abort() });
+    expect(outcome.ended).toBe("cancelled");
+    expect(readdirSync(folders.work)).toEqual([]);
+  });
+
+  test("ends a busy shell at the time limit", async () => {
+    const { run } = await openShell(open);
+    const outcome = await run("while :; do :; done", { limits: BOUNDED });
+    expect(outcome.ended).toBe("timeout");
+  });
+
+  test("ends a busy shell when it is cancelled", async () => {
+    const { run } = await openShell(open);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 500);
+    expect((await run("while :; do :; done", { signal: controller.signal })).ended).toBe("cancelled");
+  });
+
+  test("starts in the working directory, or where it is told", async () => {
+    const { run, folders } = await openShell(open);
+    expect((await run("pwd")).stdout.trim()).toBe(folders.project);
+    expect((await run("pwd", { cwd: folders.work })).stdout.trim()).toBe(folders.work);
+  });
+
+  verifies(185, "gives exactly the minimal environment and what was declared", async () => {
+    const { run, folders } = await openShell(open);
+    process.env.METIER_TEST_LEAK = "leak";
+    onTestFinished(() => {
+      delete process.env.METIER_TEST_LEAK;
+    });
+    const env = { API_KEY: "a=b\nc" };
+    expect((await run('printf %s "$API_KEY"', { env })).stdout).toBe(env.API_KEY);
+    const { stdout } = await run("", { argv: ["env"], env });
+    const variables = Object.fromEntries(
+      [...stdout.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+    );
+    expect(variables).toMatchObject({
+      HOME: folders.work,
+      METIER_WORK_DIR: folders.work,
+      METIER_SKILL_DIR: folders.skill,
+      TERM: "dumb",
+    });
+    const expected = [
+      "API_KEY",
+      "HOME",
+      "LANG",
+      "METIER_SKILL_DIR",
+      "METIER_WORK_DIR",
+      "PATH",
+      "TERM",
+      "TMPDIR",
+    ];
+    const own = ["PWD", "METIER_COMMAND_ID", ...added]; // Of the backends themselves.
+    expect(
+      Object.keys(variables)
+        .filter((name) => !own.includes(name))
+        .sort(),
+    ).toEqual(expected);
+  });
+}
+
+/** What only real processes do. */
+export function processConformance(open: OpenSandbox): void {
   test("refuses a command that is longer than the system takes", async () => {
     const { run } = await openShell(open);
     expect(await run(`: ${"x".repeat(3_000_000)}`)).toMatchObject({ ended: "refused" });
@@ -64,23 +155,6 @@ export function commandConformance(open: OpenSandbox): void {
       signal: "SIGKILL",
       exitCode: 137,
     });
-  });
-
-  test("gives standard input, and none where there is none", async () => {
-    const { run } = await openShell(open);
-    const text = "ä\0b\n".repeat(100_000);
-    expect((await run("wc -c", { stdin: text })).stdout.trim()).toBe(String(Buffer.byteLength(text)));
-    expect((await run("wc -c")).stdout.trim()).toBe("0");
-    expect(await run("exit 0", { stdin: text })).toMatchObject({ ended: "exited", exitCode: 0 });
-  });
-
-  test("keeps the beginning of a long output, counts the rest and cuts no character in two", async () => {
-    const { run } = await openShell(open);
-    const limits = { timeoutMs: 30_000, maxOutputBytes: 10_001 };
-    const outcome = await run("for i in {1..20000}; do printf ä; done; printf error >&2", { limits });
-    expect(outcome.stdout).toBe("ä".repeat(5000));
-    expect(outcome.stderr).toBe("error");
-    expect(outcome.droppedBytes).toBe(40_000 - 10_001);
   });
 
   test("ends a command that floods its output", async () => {
@@ -104,13 +178,6 @@ export function commandConformance(open: OpenSandbox): void {
     });
     expect(seen).toEqual(["stdout first\n"]);
     expect(outcome).toMatchObject({ ended: "cancelled", stdout: "first\n" });
-  });
-
-  test("does not start a command that is cancelled already", async () => {
-    const { run, folders } = await openShell(open);
-    const outcome = await run("touch $METIER_WORK_DIR/ran", { signal: AbortSignal.abort() });
-    expect(outcome.ended).toBe("cancelled");
-    expect(readdirSync(folders.work)).toEqual([]);
   });
 
   for (const [what, command] of [
@@ -175,50 +242,6 @@ export function commandConformance(open: OpenSandbox): void {
     const outcome = await run(`for i in 1 2 3; do node -e '${hold}' & done; wait`, { limits });
     expect(outcome.ended).toBe("limit");
     expect(outcome.reason).toContain("memory");
-  });
-
-  test("starts in the working directory, or where it is told", async () => {
-    const { run, folders } = await openShell(open);
-    expect((await run("pwd")).stdout.trim()).toBe(folders.project);
-    expect((await run("pwd", { cwd: folders.work })).stdout.trim()).toBe(folders.work);
-  });
-
-  verifies(185, "gives exactly the minimal environment and what was declared", async () => {
-    const { run, folders } = await openShell(open);
-    process.env.METIER_TEST_LEAK = "leak";
-    onTestFinished(() => {
-      delete process.env.METIER_TEST_LEAK;
-    });
-    const { stdout } = await run("", { argv: ["env", "-0"], env: { API_KEY: "a=b\nc" } });
-    const variables = Object.fromEntries(
-      stdout
-        .split("\0")
-        .filter(Boolean)
-        .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
-    );
-    expect(variables).toMatchObject({
-      API_KEY: "a=b\nc",
-      HOME: folders.work,
-      METIER_WORK_DIR: folders.work,
-      METIER_SKILL_DIR: folders.skill,
-      TERM: "dumb",
-    });
-    const expected = [
-      "API_KEY",
-      "HOME",
-      "LANG",
-      "METIER_SKILL_DIR",
-      "METIER_WORK_DIR",
-      "PATH",
-      "TERM",
-      "TMPDIR",
-    ];
-    const own = ["PWD", "METIER_COMMAND_ID"]; // Of the backends themselves.
-    expect(
-      Object.keys(variables)
-        .filter((name) => !own.includes(name))
-        .sort(),
-    ).toEqual(expected);
   });
 
   test("finds the Node that runs Metier first", async () => {

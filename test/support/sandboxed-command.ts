@@ -1,7 +1,10 @@
-/** A program: runs `argv[3]` in the sandbox, with the folder `argv[2]` as its work folder, and prints the outcome. */
+/**
+ * A program: runs `argv[3]` in the sandbox, with the folder `argv[2]` as its work folder and `argv[4]` as limits in JSON,
+ * and prints the outcome.
+ */
 import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
 
-const [, , workDir = "", command = ""] = process.argv;
+const [, , workDir = "", command = "", more = "{}"] = process.argv;
 const { sandbox, probes } = await chooseSandbox({ backend: "auto" });
 const world = {
   cwd: workDir,
@@ -11,6 +14,6 @@ const world = {
   masked: [],
   protectedPaths: [],
 };
-const limits = { timeoutMs: 600_000, maxOutputBytes: 10_000 };
+const limits = { timeoutMs: 600_000, maxOutputBytes: 10_000, ...JSON.parse(more) };
 const outcome = await sandbox?.run({ argv: ["bash", "-c", command], world, env: {}, limits });
 process.stdout.write(JSON.stringify(outcome ?? { probes }));

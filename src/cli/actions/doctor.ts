@@ -1,4 +1,5 @@
 /** `metier doctor`: what was looked at, what was decided and why; for everything, or for one skill. */
+import { collectUsablePackages } from "../../catalog/collect-packages.ts";
 import { compareDiagnostics } from "../../foundation/diagnostic.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import { parseSkillAddress } from "../../skill/scope.ts";
@@ -6,6 +7,7 @@ import type { Skill } from "../../skill/skill.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, out, outJson } from "../context.ts";
 import { describeMachine } from "../describe-machine.ts";
+import { describePackages } from "../describe-packages.ts";
 import { openMetier } from "../open-metier.ts";
 import { doctorText, explainText } from "../output/doctor-text.ts";
 import { skillJson } from "../output/skill-json.ts";
@@ -24,12 +26,15 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
     );
     if (skills.length === 0 && diagnostics.length === 0) metier.require(name);
     if (skills.length === 0) endWith(context, EXIT.no);
-    if (flags.json) outJson(context, { name: plain, skills: skills.map(withReason), diagnostics });
-    else out(context, explainText(plain, skills, diagnostics, style));
+    const packages = await describePackages(collectUsablePackages(skills), context.io.environment);
+    if (flags.json) outJson(context, { name: plain, skills: skills.map(withReason), packages, diagnostics });
+    else out(context, explainText(plain, skills, diagnostics, packages, style));
     return;
   }
-  const { backend } = config.config.sandbox;
-  const machine = await describeMachine(context.io.environment, metier.places, backend);
+  const described = await describeMachine(context.io.environment, metier.places, config.config.sandbox);
+  const { machine } = described;
+  const diagnostics = [...catalog.diagnostics, ...described.diagnostics];
+  const packages = await describePackages(collectUsablePackages(catalog.all), context.io.environment);
   const unusable = catalog.all.filter(({ status }) => status === "disabled" || status === "unavailable");
   const shadowed = catalog.all.filter(({ status }) => status === "shadowed");
   const untrusted = catalog.all.filter(
@@ -45,11 +50,15 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
       unusable: unusable.map(withReason),
       shadowed: shadowed.map(withReason),
       untrusted: untrusted.map(withReason),
-      diagnostics: [...catalog.diagnostics].sort(compareDiagnostics),
+      packages,
+      diagnostics: diagnostics.sort(compareDiagnostics),
     });
     return;
   }
-  out(context, doctorText({ machine, config, catalog, unusable, shadowed, untrusted }, style));
+  out(
+    context,
+    doctorText({ machine, config, catalog, unusable, shadowed, untrusted, packages, diagnostics }, style),
+  );
 }
 
 /** A file that could not become a skill has no name but its folder's or file's. */

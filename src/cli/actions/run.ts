@@ -51,7 +51,11 @@ async function showPlan(
     return;
   }
   if (flags.json) outJson(context, planned.outline);
-  else out(context, planText(planned.outline, styleFor(context.io.color)));
+  else {
+    const style = styleFor(context.io.color);
+    out(context, planText(planned.outline, style));
+    err(context, planned.outline.diagnostics.map((found) => diagnosticText(found, style)).join("\n"));
+  }
 }
 
 async function carryOut(
@@ -63,6 +67,7 @@ async function carryOut(
   const progress = createProgress((text) => err(context, text), styleFor(context.io.color));
   const handle = metier.start({
     ...request,
+    onProgress: (text) => err(context, safeText(text)),
     onEvent: (event) => {
       if (flags.events) out(context, JSON.stringify(event));
       else if (!flags.json) progress(event);

@@ -5,6 +5,7 @@ import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import { describeProbes } from "../../sandbox/describe-probes.ts";
 import type { Skill } from "../../skill/skill.ts";
 import type { Machine } from "../describe-machine.ts";
+import { type PackageState, packageLine } from "../describe-packages.ts";
 import { countDiagnostics, diagnosticText } from "./diagnostics-text.ts";
 import { statusSymbol, summaryText } from "./list-text.ts";
 import { count, type Style, safeLine } from "./style.ts";
@@ -16,6 +17,8 @@ export interface DoctorReport {
   readonly unusable: readonly Skill[];
   readonly shadowed: readonly Skill[];
   readonly untrusted: readonly Skill[];
+  readonly packages: readonly PackageState[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 const OUTCOMES: Record<SearchedPlace["outcome"], string> = {
@@ -27,8 +30,7 @@ const OUTCOMES: Record<SearchedPlace["outcome"], string> = {
 };
 
 export function doctorText(report: DoctorReport, style: Style): string {
-  const { machine, config, catalog, unusable, shadowed, untrusted } = report;
-  const { diagnostics } = catalog;
+  const { machine, config, catalog, unusable, shadowed, untrusted, packages, diagnostics } = report;
   const programs = Object.entries(machine.programs).map(([name, path]) => `${name}: ${path ?? "not found"}`);
   return [
     section("Environment", style, [
@@ -37,6 +39,7 @@ export function doctorText(report: DoctorReport, style: Style): string {
       ...programs.map(safeLine),
     ]),
     section("Sandbox", style, describeProbes(machine.sandbox).map(safeLine)),
+    section("Interpreters that sandboxed commands find", style, interpreterLines(machine)),
     section(
       "Config, lowest first",
       style,
@@ -59,6 +62,7 @@ export function doctorText(report: DoctorReport, style: Style): string {
       style,
       untrusted.map((skill) => skillLine(skill, skill.trust.reason, style)),
     ),
+    section("System packages of usable skills", style, packageLines(packages)),
     section("Problems", style, [
       ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style).replaceAll("\n", "\n  ")),
       countDiagnostics(diagnostics) || "none",
@@ -73,6 +77,7 @@ export function explainText(
   name: string,
   skills: readonly Skill[],
   diagnostics: readonly Diagnostic[],
+  packages: readonly PackageState[],
   style: Style,
 ): string {
   const [winner, ...losers] = skills;
@@ -99,6 +104,7 @@ export function explainText(
       style,
       losers.map((skill) => safeLine(`${skill.scope}  ${skill.location}  ${skill.reason ?? ""}`)),
     ),
+    section("Its system packages", style, packageLines(packages)),
     section(
       "Problems",
       style,
@@ -107,6 +113,22 @@ export function explainText(
   ]
     .filter((text) => text !== "")
     .join("\n\n");
+}
+
+function interpreterLines({ interpreters }: Machine): readonly string[] {
+  const entries = Object.entries(interpreters);
+  const missing = entries.flatMap(([name, path]) => (path === null ? [name] : []));
+  const found = entries.flatMap(([name, path]) => (path === null ? [] : [`${name}: ${path}`]));
+  const none = `not found: ${missing.join(", ")} (\`[sandbox] programs\` in the config brings more)`;
+  return [...found, ...(missing.length > 0 ? [none] : [])].map(safeLine);
+}
+
+function packageLines(packages: readonly PackageState[]): readonly string[] {
+  const isLacking = packages.some(({ installed }) => !installed);
+  return [
+    ...packages.map(packageLine),
+    ...(isLacking ? ["`metier setup` says how to install them"] : []),
+  ].map(safeLine);
 }
 
 function section(title: string, style: Style, lines: readonly string[]): string {

@@ -26,6 +26,9 @@ function describe(event: RunEvent, tokens: number, style: Style): string | undef
     }
     case "tool-finished":
       return event.isError ? style.yellow(`  ${cutText(event.text, WIDTH)}`) : undefined;
+    case "hook-finished":
+      if (event.outcome === "allow") return undefined;
+      return style.yellow(`  ${event.hook} hook: ${event.outcome}, ${cutText(event.reason ?? "", WIDTH)}`);
     case "model-answered":
       return style.dim(`step ${event.step}: ${event.finishReason}, ${tokens} tokens so far`);
     case "model-retried":

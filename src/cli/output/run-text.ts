@@ -1,7 +1,8 @@
 /** Runs for people: a line each, one run step by step, or how skills are used. */
 import type { RunSummary } from "../../events/list-runs.ts";
 import type { SkillStats } from "../../events/run-stats.ts";
-import type { RunState, RunView, StepView, ToolCallView } from "../../events/run-view.ts";
+import type { HookView, RunState, RunView, StepView, ToolCallView } from "../../events/run-view.ts";
+import { reachText } from "./reach-text.ts";
 import { count, cutText, type Style, safeLine, safeText } from "./style.ts";
 
 const INPUT_WIDTH = 100;
@@ -79,6 +80,7 @@ export function runText(view: RunView, style: Style): string {
     ["work folder", view.workDir],
     ["tools", view.tools.join(", ") || undefined],
     ["variables", view.env.join(", ") || undefined],
+    ...sandboxRows(view),
     ...view.children.map(({ runId, skill }) => ["started", `${skill} as run ${runId}`] as const),
     ...view.diagnostics.map(({ code, message }) => ["note", `${message} (${code})`] as const),
   ];
@@ -96,7 +98,10 @@ function endingText({ state, limit, error }: RunView): string {
   return state === "unfinished" ? "unfinished: it is still running, or was ended from outside" : state;
 }
 
-function stepText({ step, text, calls, retries, usage, durationMs }: StepView, style: Style): string {
+function stepText(
+  { step, text, calls, hooks = [], retries, usage, durationMs }: StepView,
+  style: Style,
+): string {
   const facts = [
     ...(usage ? [count(usage.totalTokens, "token")] : []),
     ...(durationMs === undefined ? [] : [showDuration(durationMs)]),
@@ -108,7 +113,27 @@ function stepText({ step, text, calls, retries, usage, durationMs }: StepView, s
     ),
     ...(text ? [indent(safeText(text))] : []),
     ...calls.map((call) => callText(call, style)),
+    ...hooks.map((hook) => `  ${hookText(hook, style)}`),
   ].join("\n");
+}
+
+function hookText({ hook, tool, outcome, reason, durationMs }: HookView, style: Style): string {
+  const colour = outcome === "allow" ? "dim" : "yellow";
+  const about = tool === undefined ? "" : ` on ${safeLine(tool)}`;
+  const why = reason === undefined ? "" : `: ${cutText(reason, OUTPUT_WIDTH)}`;
+  return `${style[colour](`${safeLine(hook)} hook${about}: ${outcome}${why}`)}  ${style.dim(showDuration(durationMs))}`;
+}
+
+/** What a skill asked for, was given and used; nothing where it did none of it. */
+function sandboxRows({ sandbox }: RunView): readonly (readonly [string, string])[] {
+  if (sandbox === undefined) return [];
+  const { backend, declared, granted, used } = sandbox;
+  return [
+    ["sandbox", backend],
+    ["declared", reachText(declared)],
+    ["granted", reachText(granted)],
+    ["used", reachText(used)],
+  ];
 }
 
 function callText(call: ToolCallView, style: Style): string {

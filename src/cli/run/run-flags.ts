@@ -65,7 +65,10 @@ function readInput(text: string, cwd: string): Json {
  * Two names for one option: Node itself obeys `--env-file` wherever it stands in a command line, and ends before Metier
  * begins when there is no such file.
  */
-function readVariables({ variables, envFile }: RunFlags, cwd: string): Pick<Told, "env" | "privateFiles"> {
+export function readVariables(
+  { variables, envFile }: Pick<RunFlags, "variables" | "envFile">,
+  cwd: string,
+): Pick<Told, "env" | "privateFiles"> {
   if (variables !== undefined && envFile !== undefined) {
     throw new UsageError("`--variables` and `--env-file` are the same: give one of them.");
   }

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { packageFolder } from "../../host/package-folder.ts";
 import { chooseSandbox } from "../../sandbox/choose-sandbox.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import type { CliContext } from "../context.ts";
 import { openMetier } from "../open-metier.ts";
@@ -39,15 +40,19 @@ export async function prepareTask(
   const planned = await metier.plan({ skill: TOUR_SKILL, source: "user" });
   const command = `metier run ${TOUR_SKILL} "${TOUR_TASK}" --approve`;
   if (planned.ok) return { flags: { ...live, ...base }, command, note: `, by ${planned.outline.model}` };
-  const { sandbox } = await chooseSandbox({ backend: "auto", environment: context.io.environment });
+  const { environment } = context.io;
+  const { sandbox } = await chooseSandbox({ backend: "auto", trust: "trusted", environment });
   const name = sandbox ? "tour" : "tour-without-sandbox";
   const replay = join(packageFolder() ?? "", "recordings", `${name}.jsonl`);
-  const tools = sandbox
-    ? "loop, tools and sandbox are real"
-    : "loop and tools are real, there is no sandbox here";
   return {
     flags: { ...flags, ...base, replay },
     command: `${command} --replay recordings/${name}.jsonl`,
-    note: ` (no model is configured: a recorded one is replayed; ${tools})`,
+    note: ` (no model is configured: a recorded one is replayed; ${describeReal(sandbox)})`,
   };
+}
+
+function describeReal(sandbox: Sandbox | undefined): string {
+  if (!sandbox) return "loop and tools are real, there is no sandbox here";
+  if (!sandbox.runsPrograms) return "loop and tools are real, commands run in an interpreted shell";
+  return "loop, tools and sandbox are real";
 }

@@ -1,9 +1,8 @@
 /** Toolsets name a module inside the skill's folder and what it exports. */
+import { parseToolsetEntry } from "../../skill/toolset-entry.ts";
 import { keyOf } from "../read-fields.ts";
 import { showValue } from "../report.ts";
 import type { Rule } from "../rule.ts";
-
-const TOOLSET = /^[^\s:]+:[A-Za-z_$][\w$]*$/;
 
 export const toolsetsRule: Rule = {
   codes: ["toolset.malformed"],
@@ -11,7 +10,7 @@ export const toolsetsRule: Rule = {
   check({ draft, fields }, report) {
     const key = keyOf(fields.known, "toolsets");
     draft.toolsets = draft.toolsets.filter((toolset) => {
-      if (TOOLSET.test(toolset) && isInsideFolder(toolset)) return true;
+      if (parseToolsetEntry(toolset)) return true;
       report("toolset.malformed", `\`${key}\` has ${showValue(toolset)}; it is left out.`, {
         key,
         hint: "Write a path inside the skill's folder, a colon and a name, such as `toolsets/index:Tools`.",
@@ -20,7 +19,3 @@ export const toolsetsRule: Rule = {
     });
   },
 };
-
-function isInsideFolder(path: string): boolean {
-  return !/^[/\\~]/.test(path) && !path.split(/[/\\]/).includes("..");
-}

@@ -83,7 +83,10 @@ async function inTerminal(world: World, terminal: Terminal, ...args: readonly st
 
 /** What a machine without a sandbox says beside everything else. */
 function withoutSandboxWarning(text: string): string {
-  return text.replace(/^ {2}warning {2}No command can be run.*\n(?: {4}→.*\n)?/gm, "");
+  return text.replace(
+    /^ {2}warning {2}(?:No command can be run|Commands run in an INTERPRETED shell).*\n(?: {4}→.*\n)?/gm,
+    "",
+  );
 }
 
 describe("metier chat with a message", () => {

@@ -110,6 +110,11 @@ describe("the table of keys", () => {
         processes: 32,
         workMb: 64,
       },
+      environments: {
+        build: false,
+        pythonIndex: "https://python.example.com/simple/",
+        nodeRegistry: "https://node.example.com/",
+      },
       runs: {
         maxIterations: 4,
         timeoutSeconds: 30,

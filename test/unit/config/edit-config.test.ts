@@ -207,7 +207,9 @@ describe("what is refused", () => {
   test("a table, naming its keys", async () => {
     const fault = await refusal(setConfigValue({ file: fileWith(TOML), path: ["sandbox"], value: "x" }));
     expect(fault.message).toBe("`sandbox` is a table, not a value.");
-    expect(fault.hint).toBe("Known here: `backend`, `network`, `programs`.");
+    expect(fault.hint).toBe(
+      "Known here: `backend`, `network`, `read`, `write`, `programs`, `memory-mb`, `processes`, `work-mb`.",
+    );
   });
 
   test("a wrong value, naming the allowed ones, and never a secret", async () => {

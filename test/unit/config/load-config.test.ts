@@ -41,16 +41,9 @@ describe("layers", () => {
       defaults: { allowChatIds: [] },
       settings: {},
     });
-    expect(config.sandbox).toEqual({
-      backend: "auto",
-      network: [],
-      read: [],
-      write: [],
-      programs: [],
-      memoryMb: 4096,
-      processes: 256,
-      workMb: 2048,
-    });
+    const reach = { network: [], read: [], write: [], programs: [] };
+    const limits = { memoryMb: 4096, processes: 256, workMb: 2048 };
+    expect(config.sandbox).toEqual({ backend: "auto", ...reach, ...limits });
     expect(origins.get("skills.order")).toMatchObject({ layer: "default", overridden: [] });
   });
 

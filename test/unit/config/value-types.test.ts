@@ -15,6 +15,7 @@ import {
   TEXT,
   TEXTS,
   type ValueType,
+  WEB_ADDRESS,
 } from "../../../src/config/value-types.ts";
 
 const CONTEXT = { home: "/home/me", base: "/work" };
@@ -31,6 +32,7 @@ describe("a value of a file", () => {
     ["a single text for a list", TEXTS, "a", ["a"]],
     ["an allow list", ALLOW_LISTS, ["a"], [["a"]]],
     ["an empty allow list, which allows all", ALLOW_LISTS, [], []],
+    ["an address", WEB_ADDRESS, " https://example.com/npm ", "https://example.com/npm"],
     ["a path below home", PATH, "~/x", "/home/me/x"],
     ["paths", PATHS, ["~", "a/../b", "/c"], ["/home/me", "/work/b", "/c"]],
     [
@@ -98,6 +100,9 @@ describe("a value of a file", () => {
     ["a variable with no source", ENVIRONMENT_VALUE, { secret: false }],
     ["a variable of an empty command", ENVIRONMENT_VALUE, { command: [] }],
     ["a key chain without an account", ENVIRONMENT_VALUE, { keychain: "mail" }],
+    ["an address with a password", WEB_ADDRESS, "https://me:secret@example.com/"],
+    ["an address that is a file", WEB_ADDRESS, "file:///etc/passwd"],
+    ["an address without a scheme", WEB_ADDRESS, "example.com"],
     ["a plugin without an address", PLUGINS, [{ name: "x" }]],
     ["a plugin with an unknown key", PLUGINS, [{ url: "x", branch: "y" }]],
     ["plugins that are no list", PLUGINS, { url: "x" }],

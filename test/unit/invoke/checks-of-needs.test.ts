@@ -19,12 +19,13 @@ describe("that it is trusted with what it asks for", () => {
 
   verifies(179, "what it merely loses is said, and refuses nothing", async () => {
     const fields =
-      "allowed-tools: Bash(git:*)\nagent: helper\nhooks: { Stop: [] }\ntoolsets: ['lib/a:B']\nsandbox: { network: [example.com] }";
+      "allowed-tools: Bash(git:*)\nagent: helper\nhooks: { Stop: [] }\ntoolsets: ['lib/a:B']\nsandbox: { network: [example.com], read: [/a], write: [/b] }";
     const world = await invocationWorld({ files: { ...foreign("theirs", fields), ...own("mine", fields) } });
     const { trust, diagnostics } = await world.prepare({ skill: "theirs" });
     expect(trust.level).toBe("untrusted");
     const withheld = diagnostics.find(({ code }) => code === "invoke.withheld");
-    for (const field of ["allowed-tools", "agent", "hooks", "toolsets", "sandbox.network"])
+    const sandbox = ["sandbox.network", "sandbox.read", "sandbox.write"];
+    for (const field of ["allowed-tools", "agent", "hooks", "toolsets", ...sandbox])
       expect(withheld?.message).toContain(`\`${field}\``);
     const mine = await world.prepare({ skill: "mine" });
     expect(mine.diagnostics.filter(({ code }) => code === "invoke.withheld")).toEqual([]);

@@ -28,9 +28,7 @@ describe("`auto`", () => {
     const { execution, diagnostics } = await world.prepare({ skill: "x" }, HOST);
     expect(execution).toBe("isolated");
     const idle = diagnostics.filter(({ code }) => code === "invoke.not-honoured");
-    expect(idle.map(({ message }) => message)).toEqual(
-      field === "packages" ? [expect.stringContaining("`packages`")] : [],
-    );
+    expect(idle).toEqual([]);
     const text = await world.prepare({ skill: "x" }, { ...HOST, asked: "text" });
     expect(text.execution).toBe("inline");
     const lost = text.diagnostics.find(({ code }) => code === "invoke.not-honoured")?.message;
@@ -38,12 +36,10 @@ describe("`auto`", () => {
     else expect(lost).toContain(`\`${field}\``);
   });
 
-  test("says that paths of `sandbox` have no effect, trusted or not", async () => {
+  test("acts on the paths of `sandbox`", async () => {
     const world = await invocationWorld({ files: own("x", "sandbox: { read: [/srv], write: [/var/x] }") });
     const { diagnostics } = await world.prepare({ skill: "x" }, HOST);
-    expect(diagnostics.find(({ code }) => code === "invoke.not-honoured")?.message).toContain(
-      "does not act on: `sandbox.read`, `sandbox.write`",
-    );
+    expect(diagnostics.filter(({ code }) => code === "invoke.not-honoured")).toEqual([]);
   });
 
   test("does not isolate for `model` and the like, and says that they are not honoured", async () => {

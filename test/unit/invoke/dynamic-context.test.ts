@@ -28,6 +28,7 @@ function testPlace(folder: string, outcome: Partial<CommandOutcome> = {}): TestP
     world,
     sandbox: {
       backend: "none",
+      runsPrograms: true,
       async run(command) {
         asked.push(command);
         const [program = "", ...rest] = command.argv;

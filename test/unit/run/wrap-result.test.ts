@@ -21,7 +21,7 @@ function result(changes: Partial<RunResult> = {}): RunResult {
     durationMs: 1,
     denied: [],
     files: [],
-    sandbox: { backend: "absent", declared: NOTHING, used: NOTHING },
+    sandbox: { backend: "absent", declared: NOTHING, granted: NOTHING, used: NOTHING },
     diagnostics: [],
     ...changes,
   };

@@ -28,14 +28,34 @@ describeSandbox("where bubblewrap works", () => {
 });
 
 describe.skipIf(process.platform !== "linux")("where bubblewrap does not work", () => {
-  test("there is no sandbox, and the exact command to install one is named", async () => {
+  test("an untrusted skill has no sandbox, and the exact command to install one is named", async () => {
     const environment = pathWith({ "apt-get": "exit 0" });
     const { sandbox, probes, diagnostics } = await chooseSandbox({ backend: "auto", environment });
     expect(sandbox).toBeUndefined();
-    expect(probes).toMatchObject([{ backend: "bubblewrap", available: false }]);
-    expect(explainAbsence(probes)).toMatch(/not installed\. Run `(sudo )?apt-get install -y bubblewrap`\.$/);
-    expect(diagnostics.map(({ code }) => code)).toEqual(["sandbox.unavailable"]);
+    expect(probes).toMatchObject([
+      { backend: "bubblewrap", available: false },
+      { backend: "just-bash", available: false, reason: expect.stringContaining("trusted skills only") },
+    ]);
+    expect(explainAbsence(probes)).toMatch(/not installed\. Run `(sudo )?apt-get install -y bubblewrap`\./);
+    expect(diagnostics).toMatchObject([
+      { code: "sandbox.unavailable", hint: expect.stringContaining("install -y bubblewrap") },
+    ]);
     expect(describeProbes(probes)[0]).toMatch(/^bubblewrap: does not work; .*apt-get/);
+  });
+
+  test("a trusted skill has an interpreted shell, and what that means is said loudly", async () => {
+    const environment = pathWith({ "apt-get": "exit 0" });
+    const request = { backend: "auto", trust: "trusted", environment } as const;
+    const { sandbox, probes, diagnostics } = await chooseSandbox(request);
+    expect(sandbox).toMatchObject({ backend: "just-bash", runsPrograms: false });
+    expect(probes.map(({ backend, available }) => [backend, available])).toEqual([
+      ["bubblewrap", false],
+      ["just-bash", true],
+    ]);
+    expect(diagnostics).toMatchObject([{ code: "sandbox.interpreted", severity: "warning" }]);
+    expect(diagnostics[0]?.message).toMatch(/do NOT run\. bubblewrap is not installed\.$/);
+    expect(diagnostics[0]?.hint).toContain("install -y bubblewrap");
+    expect((await chooseSandbox(request)).sandbox).toBe(sandbox);
   });
 
   test("a bubblewrap that does not start is not used, and what it said is shown", async () => {
@@ -45,10 +65,21 @@ describe.skipIf(process.platform !== "linux")("where bubblewrap does not work", 
     expect(probes[0]?.reason).toContain("No permissions to create namespace");
   });
 
-  test("a backend that this version does not have is not replaced by another", async () => {
-    const { sandbox, probes } = await chooseSandbox({ backend: "just-bash", trust: "trusted" });
-    expect(sandbox).toBeUndefined();
-    expect(probes[0]).toMatchObject({ backend: "just-bash", available: false });
+  test("a backend that the config names is not replaced by another", async () => {
+    const environment = pathWith({ "apt-get": "exit 0" });
+    for (const backend of ["bubblewrap", "sandbox-runtime"] as const) {
+      const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted", environment });
+      expect(sandbox).toBeUndefined();
+      expect(probes).toMatchObject([
+        { backend, available: false, remedy: expect.stringMatching(/install -y bubblewrap/) },
+      ]);
+    }
+  });
+
+  test("an interpreted shell that the config asks for says how to be without it", async () => {
+    const { sandbox, diagnostics } = await chooseSandbox({ backend: "just-bash", trust: "trusted" });
+    expect(sandbox?.backend).toBe("just-bash");
+    expect(diagnostics).toMatchObject([{ hint: expect.stringContaining('backend = "just-bash"') }]);
   });
 });
 

@@ -17,7 +17,7 @@ test("the published package holds the command, the library, the skills, the reco
   const program = ["bin/metier.js", "dist/cli/main.js", "dist/index.js", "dist/manifest.schema.json"];
   const notices = "dist/THIRD_PARTY_NOTICES.txt";
   expect(paths).toEqual(expect.arrayContaining([...papers, ...program, notices]));
-  const parts = /^(dist\/(chunks|cli\/chunks|types)\/|skills\/|recordings\/)/;
+  const parts = /^(dist\/(chunks|cli\/chunks|inside|just-bash|types)\/|skills\/|recordings\/)/;
   const others = paths.filter(
     (path) => ![...papers, ...program, notices].includes(path) && !parts.test(path),
   );

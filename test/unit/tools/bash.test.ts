@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { chooseSandbox } from "../../../src/sandbox/choose-sandbox.ts";
 import type { CommandOutcome, Sandbox, SandboxCommand } from "../../../src/sandbox/sandbox.ts";
-import { bashTool } from "../../../src/tools/bash.ts";
+import { createRedactor } from "../../../src/secrets/redaction.ts";
+import { bashTool, bashToolFor } from "../../../src/tools/bash.ts";
 import { createRunFolders } from "../../support/run-world.ts";
 import { describeSandbox } from "../../support/sandbox.ts";
 import { toolContext } from "./tool-context.ts";
@@ -22,9 +23,11 @@ function answering(outcome: Partial<CommandOutcome>): { sandbox: Sandbox; asked:
   const asked: SandboxCommand[] = [];
   const run = async (command: SandboxCommand): Promise<CommandOutcome> => {
     asked.push(command);
+    for (const stream of ["stdout", "stderr"] as const)
+      command.onOutput?.(stream, Buffer.from(outcome[stream] ?? ""));
     return { ...DONE, ...outcome };
   };
-  return { sandbox: { backend: "bubblewrap", run }, asked };
+  return { sandbox: { backend: "bubblewrap", runsPrograms: true, run }, asked };
 }
 
 describe("what is executed", () => {
@@ -77,7 +80,7 @@ describe("what a model is told", () => {
       [{ ended: "cancelled" }, "because the run was"],
       [{ ended: "limit", reason: "It had 900 processes." }, "at a limit: It had 900 processes."],
       [{ ended: "refused", reason: "There is no command." }, "not run. There is no command."],
-      [{ droppedBytes: 12, exitCode: 1 }, "12 bytes of output did not fit"],
+      [{ exitCode: 127, stderr: "bash: line 1: uvx: command not found\n" }, '`[sandbox] programs = ["uvx"]`'],
     ] as const) {
       const told = await tell(outcome);
       expect(told.text).toContain(text);
@@ -95,16 +98,16 @@ describe("what a model is told", () => {
       {
         callId: "call/../1",
         world: folders.world(),
-        redact: (text: string) => text.replaceAll(secret, "[KEY]"),
+        redactStream: () => createRedactor([{ name: "KEY", value: secret }]).stream(),
       },
     );
     expect(told.text.length).toBeLessThan(31_000);
     expect(told.text).toContain("stdout:\nfirst ");
-    expect(told.text).toMatch(/ last \[KEY\]\nstderr:\nwarning$/);
+    expect(told.text).toMatch(/ last \[redacted:KEY\]\nstderr:\nwarning$/);
     expect(told.text).toMatch(/\[… \d+ characters left out …\]/);
-    const file = join(folders.work, "bash-output", "call----1.txt");
+    const file = join(folders.work, "output", "call----1-stdout.txt");
     expect(told.text).toContain(file);
-    expect(readFileSync(file, "utf8")).toBe(`stdout:\nfirst ${middle} last [KEY]\nstderr:\nwarning`);
+    expect(readFileSync(file, "utf8")).toBe(`first ${middle} last [redacted:KEY]`);
   });
 
   test("a share of each stream when both are long", async () => {
@@ -126,5 +129,25 @@ describeSandbox("in a real sandbox", () => {
     const output = await bashTool.execute({ command: "sort numbers.txt | tee ~/sorted.txt" }, context);
     expect(output).toEqual({ isError: false, text: "Exit code 0.\nstdout:\n1\n2\n3" });
     expect(readFileSync(join(folders.work, "sorted.txt"), "utf8")).toBe("1\n2\n3\n");
+  });
+});
+
+describe("what a model is told about the network", () => {
+  test("that there is none, which domains there are, or that it is the user's", () => {
+    const none = "There is no network and no terminal.";
+    expect(bashTool.description).toContain(none);
+    expect(bashToolFor([]).description).toBe(bashTool.description);
+    const granted = bashToolFor(["example.com", "*.example.org"], "bubblewrap").description;
+    expect(granted).toContain("only `example.com`, `*.example.org` can be reached");
+    expect(granted).not.toContain("no network");
+    expect(bashToolFor(["example.com"], "just-bash").description).toContain(none);
+    expect(bashToolFor(["example.com"], "none").description).toContain("The network is the user's own.");
+  });
+
+  test("of many domains the first, and how many more there are", () => {
+    const many = Array.from({ length: 25 }, (_, index) => `site${index}.test`);
+    const { description } = bashToolFor(many);
+    expect(description).toContain("`site19.test` and 5 more");
+    expect(description).not.toContain("site20");
   });
 });

@@ -121,3 +121,30 @@ verifies(39, "toolsets stay inside the skill's folder", () => {
   expect(checked.manifest?.toolsets).toEqual([good]);
   expect(findings(checked)).toEqual(Array(4).fill("warning toolset.malformed"));
 });
+
+verifies(31, "packages are names as Debian has them; anything else is left out, with its line", () => {
+  const good = ["jq", "g++", "libssl3", "python3.11-venv", "7zip", "a+"];
+  const bad = [
+    "x",
+    "JQ",
+    "jq=1.6",
+    "jq:amd64",
+    "jq;reboot",
+    "$(id)",
+    "--option",
+    "-jq",
+    "+x",
+    "jq-",
+    "a_b",
+    "*",
+  ];
+  const checked = check(fields({ packages: [...good, ...bad, "a".repeat(129)] }));
+  expect(checked.manifest?.packages).toEqual(good);
+  expect(findings(checked)).toEqual(Array(bad.length + 1).fill("warning package.name"));
+  expect(checked.diagnostics[2]).toMatchObject({
+    line: 4,
+    message: expect.stringContaining("`jq=1.6`"),
+    hint: expect.stringContaining("without a version"),
+  });
+  expect(check(fields({ packages: "jq ripgrep" })).manifest?.packages).toEqual(["jq", "ripgrep"]);
+});

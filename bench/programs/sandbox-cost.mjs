@@ -1,0 +1,96 @@
+/**
+ * What starting a command costs, plainly, by a bare call of bubblewrap and by each backend, in turns in one process.
+ * Prints, as JSON, the milliseconds of every round for each that works here, and for the others why they do not.
+ */
+import { spawn } from "node:child_process";
+import { createCommandFinder } from "../../src/host/find-command.ts";
+import { createBubblewrapCall } from "../../src/sandbox/bubblewrap.ts";
+import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import { BACKENDS, BARE, PLAIN } from "../sandbox/contestants.mjs";
+
+/** @typedef {import("../../src/sandbox/sandbox.ts").SandboxCommand} Command */
+/** @typedef {() => Promise<void>} Run to its end; throws unless the command ended well */
+
+const [folder = "", rounds = "1", warmUps = "0"] = process.argv.slice(2);
+const find = createCommandFinder(process.env);
+
+/** @type {Command} */
+const COMMAND = {
+  argv: ["true"],
+  world: {
+    cwd: folder,
+    workDir: folder,
+    readable: [folder],
+    writable: [folder],
+    masked: [],
+    protectedPaths: [],
+  },
+  env: {},
+  limits: { timeoutMs: 60_000, maxOutputBytes: 1_000_000 },
+};
+/** As in a run: these are the defaults of `[sandbox]`. */
+const LIMITS = { memoryMb: 4096, processes: 256, workMb: 2048 };
+
+/** @type {Map<string, Run | string>} */
+const contestants = new Map();
+contestants.set(PLAIN, startPlainly(find("true") ?? "true", [], []));
+contestants.set(BARE, callBubblewrap());
+for (const backend of BACKENDS) contestants.set(backend, await openBackend(backend));
+
+/** @type {Record<string, number[] | string>} */
+const results = {};
+for (let round = -Number(warmUps); round < Number(rounds); round++) {
+  for (const [name, run] of contestants) {
+    if (typeof run === "string") {
+      results[name] = run;
+      continue;
+    }
+    const start = performance.now();
+    await run();
+    const took = performance.now() - start;
+    const times = results[name] ?? [];
+    if (round >= 0 && typeof times !== "string") results[name] = [...times, took];
+  }
+}
+process.stdout.write(JSON.stringify(results));
+
+/** The same arguments as the backend's, without limits, watchdog and checks. @returns {Run | string} */
+function callBubblewrap() {
+  const bwrap = find("bwrap");
+  if (bwrap === undefined) return "bubblewrap is not installed.";
+  const { program, args, handed } = createBubblewrapCall({ bwrap })(COMMAND.world, COMMAND);
+  return startPlainly(program, args, handed);
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {readonly (string | Uint8Array)[]} handed what it reads from its descriptors from 3 on
+ * @returns {Run}
+ */
+function startPlainly(program, args, handed) {
+  return () =>
+    new Promise((settle, fail) => {
+      const pipes = handed.map(() => /** @type {const} */ ("pipe"));
+      const child = spawn(program, args, { env: {}, cwd: "/", stdio: ["ignore", "pipe", "pipe", ...pipes] });
+      child.stdout?.resume();
+      child.stderr?.resume();
+      for (const [index, content] of handed.entries()) {
+        const pipe = child.stdio[3 + index];
+        if (pipe && "end" in pipe) pipe.end(content);
+      }
+      child.on("error", fail);
+      child.on("close", (code) => (code === 0 ? settle() : fail(new Error(`${program}: exit code ${code}`))));
+    });
+}
+
+/** @param {import("../../src/sandbox/sandbox.ts").SandboxBackend} backend @returns {Promise<Run | string>} */
+async function openBackend(backend) {
+  const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted", limits: LIMITS });
+  if (!sandbox) return probes.map(({ reason }) => reason).join(" ");
+  const argv = sandbox.runsPrograms ? COMMAND.argv : ["bash", "-c", "true"];
+  return async () => {
+    const outcome = await sandbox.run({ ...COMMAND, argv });
+    if (outcome.exitCode !== 0) throw new Error(`${backend}: ${outcome.reason ?? outcome.stderr}`);
+  };
+}

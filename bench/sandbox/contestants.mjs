@@ -1,0 +1,8 @@
+/** Who takes part in the bench of the sandbox: names that the measuring program and the report share. */
+
+export const PLAIN = "plain spawn";
+export const BARE = "bare `bwrap`, same arguments";
+export const BUBBLEWRAP = "bubblewrap";
+
+/** @type {readonly import("../../src/sandbox/sandbox.ts").SandboxBackend[]} */
+export const BACKENDS = [BUBBLEWRAP, "sandbox-runtime", "just-bash", "none"];

@@ -1,0 +1,129 @@
+/**
+ * The process of one skill's toolsets as a line of messages both ways: started inside the sandbox, ended when it breaks
+ * the protocol, and whatever it does, its end is one text. Knows nothing of calls.
+ */
+import { dirname } from "node:path";
+import { PassThrough } from "node:stream";
+import {
+  ANSWERS_DESCRIPTOR,
+  MAX_LINE_BYTES,
+  type ModuleExport,
+  REQUESTS_DESCRIPTOR,
+  type ToolsetRequest,
+} from "../../sandbox/inside/toolset-protocol.ts";
+import { insideFile } from "../../sandbox/inside-programs.ts";
+import type { CommandOutcome, Sandbox } from "../../sandbox/sandbox.ts";
+import type { World } from "../../sandbox/world.ts";
+import { type ReadAnswer, readAnswer } from "./read-answer.ts";
+import { createLineReader } from "./read-lines.ts";
+
+export interface ToolsetStart {
+  readonly sandbox: Sandbox;
+  readonly world: World;
+  readonly env: Readonly<Record<string, string>>;
+  readonly modules: readonly ModuleExport[];
+  /** How long the process may live. */
+  readonly lifetimeMs: number;
+}
+
+export interface ToolsetConnection {
+  /** Nothing that it says is heard any more. */
+  readonly isOver: boolean;
+  /** What it has written so far, in bytes. */
+  readonly written: number;
+  tell(request: ToolsetRequest): void;
+  /** Ends the process, with everything it started. The first reason counts; it is a whole sentence without its dot. */
+  end(why: string): void;
+  /** Why it ended and what it wrote last to standard error. */
+  readonly ended: Promise<string>;
+}
+
+type Answer = Exclude<ReadAnswer, { readonly type: "fault" }>;
+
+/** The standard streams are moved away first: what a toolset prints, or what it starts prints, is no message. */
+const START = `exec "$@" ${ANSWERS_DESCRIPTOR}>&1 1>&2 ${REQUESTS_DESCRIPTOR}<&0 0</dev/null`;
+/** Enough for what the sandbox itself says when it does not start. */
+const KEPT_BYTES = 4096;
+/** What a message shows of standard error. */
+const TAIL_BYTES = 2000;
+
+export function connectToolsets(start: ToolsetStart, onAnswer: (answer: Answer) => void): ToolsetConnection {
+  const requests = new PassThrough();
+  const killer = new AbortController();
+  let tail = Buffer.alloc(0);
+  let written = 0;
+  let over: string | undefined;
+
+  const end = (why: string): void => {
+    over ??= why;
+    killer.abort();
+  };
+  const takeLine = (line: string): void => {
+    const answer = readAnswer(line, start.modules.length);
+    if (answer.type === "fault") end(`the process was ended, because ${answer.message}`);
+    else onAnswer(answer);
+  };
+  const readAnswers = createLineReader(MAX_LINE_BYTES, takeLine, (bytes) =>
+    end(`the process was ended, because it sent ${bytes} bytes at once; at most ${MAX_LINE_BYTES} are read`),
+  );
+  const program = insideFile("toolset-host");
+  const { sandbox, world, env, lifetimeMs } = start;
+  const outcome = sandbox.run({
+    argv: ["sh", "-c", START, "sh", "node", "--no-warnings", program],
+    world: { ...world, readable: [...world.readable, dirname(program)] },
+    cwd: world.skillDir ?? world.cwd,
+    env,
+    stdin: requests,
+    limits: { timeoutMs: lifetimeMs, maxOutputBytes: KEPT_BYTES },
+    signal: killer.signal,
+    onOutput(stream, chunk) {
+      written += chunk.length;
+      if (stream === "stderr") tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
+      else if (over === undefined) readAnswers(chunk);
+    },
+  });
+  return {
+    get isOver() {
+      return over !== undefined;
+    },
+    get written() {
+      return written;
+    },
+    tell: (request) => void requests.write(`${JSON.stringify(request)}\n`),
+    end,
+    ended: outcome.then(describeEnding, describeFault).then((ending) => {
+      over ??= ending;
+      const said = new TextDecoder()
+        .decode(tail)
+        .replace(/^\uFFFD+/, "")
+        .trim();
+      return said === "" ? `${over}.` : `${over}. Standard error ends with:\n${said}`;
+    }),
+  };
+}
+
+function describeEnding({ ended, exitCode, signal, reason }: CommandOutcome): string {
+  switch (ended) {
+    case "exited":
+      return `the process ended with exit code ${exitCode}`;
+    case "signalled":
+      return `the process was ended by ${signal}`;
+    case "timeout":
+      return "the process was ended, because it had lived as long as a run may take";
+    case "cancelled":
+      return "the process was ended";
+    case "limit":
+      return `the process was ended at a limit: ${withoutDot(reason)}`;
+    case "refused":
+      return `the process was not started: ${withoutDot(reason)}`;
+  }
+}
+
+/** A sandbox answers with how a command ended; one that throws has a fault of its own. */
+function describeFault(error: unknown): string {
+  return `the process was not started: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+function withoutDot(text = ""): string {
+  return text.replace(/\.$/, "");
+}

@@ -1,0 +1,33 @@
+/** Runs the attempts in a process of their own, so that not even an escape ends the tests, as this user or another. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { ROOT } from "../../support/repository.ts";
+import type { Report } from "./run-suite.ts";
+
+export const SUITE: string = join(ROOT, "test/security/escapes/run-suite.ts");
+
+export interface SuiteRequest {
+  readonly backend: Report["backend"];
+  /** Only what the backend is meant to contain. */
+  readonly promised?: boolean;
+  /** What starts it: `setpriv` with its options. */
+  readonly through?: readonly string[];
+  /** Where it may write. Default: the temporary folder of the machine. */
+  readonly folder?: string;
+}
+
+export async function startSuite({ backend, promised, through = [], folder }: SuiteRequest): Promise<Report> {
+  const options = ["--backend", backend, "--json", ...(promised ? ["--promised"] : [])];
+  const [program = "", ...args] = [...through, process.execPath, SUITE, ...options];
+  const child = spawn(program, args, {
+    env: { ...process.env, ...(folder !== undefined && { TMPDIR: folder }) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  try {
+    return JSON.parse(output) as Report;
+  } catch {
+    throw new Error(`The attempts were not made to the end: ${errors || output || "nothing was said"}`);
+  }
+}
