@@ -4,6 +4,7 @@ import type { LoadedConfig } from "../config/config.ts";
 import { compareDiagnostics, type Diagnostic } from "../foundation/diagnostic.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { Skill, SkillPlace } from "../skill/skill.ts";
+import type { InstalledSkills } from "../sources/installed-skills.ts";
 import { leavesProject } from "../sources/scan-root.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { Embedding } from "../trust/decide-trust.ts";
@@ -12,15 +13,19 @@ import type { Profile } from "../validate/profiles.ts";
 import { Catalog, type SearchedPlace } from "./catalog.ts";
 import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, placeGiven } from "./given-skills.ts";
+import { openIndexes } from "./open-indexes.ts";
 import { placeSkills } from "./place-skills.ts";
 import type { PlacedSkill } from "./placed-skill.ts";
 import { type RootContent, readRoot } from "./read-root.ts";
 import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
+import { settleInstalled } from "./settle-installed.ts";
 
 export interface CatalogRequest {
   readonly roots: readonly SkillRoot[];
   /** Skills given as objects by the embedding program. */
   readonly given: readonly GivenSkill[];
+  /** What the locks record beside the roots. */
+  readonly installed?: InstalledSkills;
   readonly integrationRank: number;
   readonly loaded: LoadedConfig;
   readonly grants: Grants;
@@ -36,10 +41,14 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const { loaded, profile, cacheFolder } = request;
   const { config } = loaded;
   const knownRoots = knownRootPaths(request.roots);
-  const contents: RootContent[] = [];
+  const read: RootContent[] = [];
+  const indexes = openIndexes(cacheFolder, profile);
   for (const root of request.roots) {
-    contents.push(await readRoot(root, { profile, nested: config.skills.nested, knownRoots, cacheFolder }));
+    const index = indexes.of(root);
+    read.push(await readRoot(root, { profile, nested: config.skills.nested, knownRoots, index }));
   }
+  indexes.saveShared();
+  const { contents, diagnostics: installDiagnostics } = settleInstalled(read, request.installed);
   const { placed, diagnostics: trustDiagnostics } = placeSkills(contents, { ...request, config });
   const given = placeGiven(request.given, request);
   const resolved = resolvePrecedence([...placed, ...given.placed]);
@@ -53,13 +62,14 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
       ...loaded.diagnostics,
       ...checkSkillTables(loaded, new Set(skills.map(({ name }) => name))),
       ...request.diagnostics,
-      ...contents.flatMap(({ diagnostics }) => diagnostics),
+      ...read.flatMap(({ diagnostics }) => diagnostics),
+      ...installDiagnostics,
       ...trustDiagnostics,
       ...given.diagnostics,
       ...resolved.diagnostics,
       ...notes,
     ].sort(compareDiagnostics),
-    contents.map(toPlace),
+    describePlaces(contents),
   );
 }
 
@@ -106,6 +116,7 @@ function describe(skill: PlacedSkill, { notes, status, shadows, reason, shadowed
     location: candidate.file,
     directory: candidate.directory,
     root: root.path,
+    ...(root.locked && { locked: root.locked }),
     trust: Object.freeze(trust),
     status,
     shadows,
@@ -130,6 +141,15 @@ function placeOf({ root, candidate }: PlacedSkill): SkillPlace {
   return { scope: root.scope, location: candidate.file };
 }
 
-function toPlace({ root, outcome, skills }: RootContent): SearchedPlace {
-  return { scope: root.scope, path: root.path, outcome, kind: root.kind, skills: skills.length };
+/** The skills of a lock are one place: the lock. */
+function describePlaces(contents: readonly RootContent[]): readonly SearchedPlace[] {
+  const places = new Map<string, SearchedPlace>();
+  for (const { root, outcome, skills } of contents) {
+    const { scope, kind, locked } = root;
+    const path = locked?.lock ?? root.path;
+    const key = `${scope}\0${path}`;
+    const count = (places.get(key)?.skills ?? 0) + skills.length;
+    places.set(key, { scope, path, outcome: locked ? "searched" : outcome, kind, skills: count });
+  }
+  return [...places.values()];
 }

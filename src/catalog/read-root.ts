@@ -1,6 +1,7 @@
 /** Everything below one root: searched, read, checked. What cannot be loaded becomes diagnostics. */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { DiagnosticCode } from "../foundation/diagnostic-codes.ts";
+import { withAlias } from "../skill/alias.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, SkillCandidate } from "../skill/skill.ts";
 import type { ScanOutcome } from "../sources/scan.ts";
@@ -9,7 +10,7 @@ import { scanRoot } from "../sources/scan-root.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { Profile } from "../validate/profiles.ts";
 import { type ReadSkill, readSkill } from "./read-skill.ts";
-import { openSkillIndex } from "./skill-index.ts";
+import type { SkillIndex } from "./skill-index.ts";
 
 export interface RootContent {
   readonly root: SkillRoot;
@@ -31,8 +32,7 @@ export interface ReadRootOptions {
   readonly profile: Profile;
   readonly nested: boolean;
   readonly knownRoots: readonly string[];
-  /** Where the index lives; no index without it. */
-  readonly cacheFolder?: string | undefined;
+  readonly index?: SkillIndex | undefined;
   readonly limits?: ScanLimits | undefined;
 }
 
@@ -40,9 +40,7 @@ export interface ReadRootOptions {
 const BATCH = 512;
 
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
-  const { profile, nested, knownRoots, cacheFolder, limits } = options;
-  const index =
-    cacheFolder === undefined ? undefined : openSkillIndex({ cacheFolder, root: root.path, profile });
+  const { profile, nested, knownRoots, index, limits } = options;
   const scan = scanRoot(root, {
     knownRoots,
     nested,
@@ -63,7 +61,10 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
     if (checked.diagnostics.length > 0) diagnostics.push(...checked.diagnostics);
     const { manifest, body } = checked;
     const { candidate, realFile } = found;
-    if (manifest) skills.push({ candidate, realFile, manifest, body, diagnostics: checked.diagnostics });
+    if (manifest) {
+      const named = withAlias(manifest, root.locked?.alias);
+      skills.push({ candidate, realFile, manifest: named, body, diagnostics: checked.diagnostics });
+    }
   }
   index?.save();
   return { root, outcome: scan.outcome, skills, diagnostics };

@@ -10,6 +10,7 @@ import { realPathOr } from "../host/project-folders.ts";
 import type { Skill, TrustDecision } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import { checkSkillGrant, type GrantCheck } from "../trust/check-skill-grant.ts";
+import { identifyContent } from "../trust/content-identity.ts";
 import {
   decideTrust,
   decideUserValues,
@@ -111,11 +112,13 @@ export interface SkillTrust {
   readonly trust: TrustDecision;
   /** Whether values of the user's config may reach it: a project's skill needs a grant for them. */
   readonly userValues: TrustDecision;
+  /** Why an installed skill is not what its lock records; such a skill is not used. */
+  readonly changed?: Diagnostic;
 }
 
 export type TrustOnUse = (skill: Skill) => SkillTrust;
 
-/** For every use of a skill of a catalog: its files are hashed anew where a grant is for its content. */
+/** For every use of a skill of a catalog: its files are hashed anew where a grant or a lock is for its content. */
 export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): TrustOnUse {
   let facts: TrustFacts | undefined;
   return (skill) => {
@@ -127,7 +130,30 @@ export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): Tr
     const { name, form, location, directory } = skill;
     const subject = { name, form, location, directory, root, realFile: realPathOr(location) };
     const input = facts.of(subject, checkGrant(subject, inputs.grants, { rehash: true }));
-    return { trust: decideTrust(input), userValues: decideUserValues(input) };
+    const changed = checkLock(skill);
+    if (changed === undefined) return { trust: decideTrust(input), userValues: decideUserValues(input) };
+    return { trust: NOT_AS_LOCKED, userValues: NOT_AS_LOCKED, changed };
+  };
+}
+
+const NOT_AS_LOCKED: TrustDecision = {
+  level: "untrusted",
+  reason:
+    "It is not what its lock records; `metier verify` shows what differs, `metier install` restores it.",
+};
+
+function checkLock(skill: Skill): Diagnostic | undefined {
+  if (skill.locked === undefined || skill.locked.linked) return undefined;
+  const { lock, digest } = skill.locked;
+  const outcome = identifyContent(skill);
+  if (!outcome.ok) return outcome.diagnostic;
+  if (outcome.identity.digest === digest) return undefined;
+  return {
+    code: "lock.changed-content",
+    severity: "error",
+    path: skill.directory,
+    message: `\`${skill.name}\` has the content \`${outcome.identity.digest}\`, but \`${lock}\` records \`${digest}\`.`,
+    hint: "`metier verify` shows what differs, `metier install` restores it.",
   };
 }
 

@@ -10,6 +10,7 @@ import { type ContainedFile, openContained, withContained } from "../host/open-c
 import { realPathOr } from "../host/project-folders.ts";
 import { type BoundedRead, readBounded } from "../host/read-bounded.ts";
 import { parseSkill } from "../parse/parse-skill.ts";
+import { withAlias } from "../skill/alias.ts";
 import type { Json, SkillManifest } from "../skill/manifest.ts";
 import type { ParsedSkill, Skill } from "../skill/skill.ts";
 import { candidateForFile } from "../sources/candidate.ts";
@@ -51,11 +52,12 @@ export async function readInstructions(
   const { text } = readSkillFile(skill, options);
   const candidate = candidateForFile(skill.location, skill.form);
   const parsed = await parseSkill(candidate, text);
-  const { manifest, diagnostics } = validateSkill(parsed, profile);
-  if (manifest === undefined) {
+  const { manifest: written, diagnostics } = validateSkill(parsed, profile);
+  if (written === undefined) {
     const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
     throw new SkillValidationError(skill.name, errors, skill.location);
   }
+  const manifest = withAlias(written, skill.locked?.alias);
   if (manifest.name !== skill.name) {
     const renamed = `it is called \`${manifest.name}\` now`;
     const hint = "Load the catalog again.";

@@ -7,6 +7,8 @@ export type EgressReason =
   /** A name of the local network or this machine. */
   | "local-name"
   | "not-granted"
+  /** Plain `http:` where only `https:` is good enough. */
+  | "insecure"
   /** The name leads to an address that is not public. */
   | "private-address"
   | "unresolved"

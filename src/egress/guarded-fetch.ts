@@ -13,6 +13,8 @@ import { type AddressBook, SYSTEM_ADDRESSES } from "./resolve-public.ts";
 export interface FetchLimits {
   /** For everything together: resolving, redirects, the body. Default: 20 seconds. */
   readonly timeoutMs?: number;
+  /** How long a server may send nothing. Default: as long as everything may take. */
+  readonly idleMs?: number;
   /** Of the body, packed and unpacked; an unpacked one that is longer is cut. Default: 2 MiB. */
   readonly maxBytes?: number;
 }
@@ -23,6 +25,12 @@ export interface FetchOptions extends FetchLimits {
   readonly signal?: AbortSignal;
   /** Whether a body of this media type (lower case, empty when not stated) is wanted. Default: any. */
   accepts?(mediaType: string): boolean;
+  /** Refuses plain `http:`, also in redirects: someone between here and there could answer instead. */
+  readonly secure?: boolean;
+  /** The body byte for byte as it is kept: no packing is asked for, and none is undone. */
+  readonly raw?: boolean;
+  /** As the body comes: how many bytes are there, and of how many, where the server says so. */
+  onBytes?(done: number, total: number | undefined): void;
 }
 
 export interface FetchedAnswer {
@@ -50,38 +58,49 @@ export async function guardedFetch(
   options: FetchOptions,
   addresses: AddressBook = SYSTEM_ADDRESSES,
 ): Promise<FetchOutcome> {
-  const { timeoutMs = TIMEOUT_MS, signal } = options;
+  const { timeoutMs = TIMEOUT_MS, idleMs = timeoutMs, signal } = options;
   const stop = new AbortController();
   const cancel = (): void => stop.abort(refuseEgress("cancelled", "The request was cancelled."));
   const expire = (): void =>
     stop.abort(refuseEgress("timeout", `${showPath(url)} took longer than ${timeoutMs} ms.`));
   const timer = setTimeout(expire, timeoutMs);
+  const fallSilent = (): void =>
+    stop.abort(refuseEgress("timeout", `${showPath(url)} sent nothing for ${idleMs} ms.`));
+  const silence = setTimeout(fallSilent, idleMs);
   signal?.addEventListener("abort", cancel, { once: true });
   if (signal?.aborted) cancel();
   try {
-    return await Promise.race([follow(url, options, addresses, stop.signal), rejectOnAbort(stop.signal)]);
+    const { signal: stopped } = stop;
+    const hear = (): void => void (stopped.aborted || silence.refresh());
+    const link: Link = { addresses, signal: stopped, hear };
+    return await Promise.race([follow(url, options, link), rejectOnAbort(stopped)]);
   } catch (fault) {
     if (stop.signal.aborted) return stop.signal.reason as EgressFault;
     return refuseEgress("unreachable", `${showPath(url)} could not be fetched: ${describeFault(fault)}.`);
   } finally {
     clearTimeout(timer);
+    clearTimeout(silence);
     signal?.removeEventListener("abort", cancel);
     stop.abort(); // Nothing of the request outlives it.
   }
 }
 
-async function follow(
-  start: string,
-  options: FetchOptions,
-  addresses: AddressBook,
-  signal: AbortSignal,
-): Promise<FetchOutcome> {
+/** What all parts of one request share. */
+interface Link {
+  readonly addresses: AddressBook;
+  readonly signal: AbortSignal;
+  /** The server sent something. */
+  hear(): void;
+}
+
+async function follow(start: string, options: FetchOptions, link: Link): Promise<FetchOutcome> {
   let target = start;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const hop = await openHop(target, options.network, addresses, signal);
+    const hop = await openHop(target, options, link);
+    link.hear();
     if (!hop.ok) return redirects === 0 ? hop : afterRedirect(start, hop);
     const next = redirectOf(hop.response, hop.url);
-    if (next === undefined) return takeAnswer(hop.response, hop.url, options, signal);
+    if (next === undefined) return takeAnswer(hop.response, hop.url, options, link);
     hop.response.destroy();
     target = next;
   }
@@ -92,15 +111,25 @@ type Hop = { readonly ok: true; readonly response: IncomingMessage; readonly url
 
 async function openHop(
   target: string,
-  network: readonly string[],
-  book: AddressBook,
-  signal: AbortSignal,
+  { network, secure = false, raw = false }: FetchOptions,
+  { addresses: book, signal }: Link,
 ): Promise<Hop> {
   const checked = await checkDestination(target, network, book);
   if (!checked.ok) return checked;
   const { url, addresses } = checked;
+  if (secure && url.protocol !== "https:" && !addresses.every(isLoopback)) {
+    return refuseEgress(
+      "insecure",
+      `${showPath(target)} is plain \`http:\`, which anyone on the way can change.`,
+    );
+  }
   signal.throwIfAborted();
-  return { ok: true, response: await requestPinned(url, addresses, signal), url };
+  return { ok: true, response: await requestPinned(url, addresses, signal, { packed: !raw }), url };
+}
+
+/** Nobody is on the way to this machine itself; the gate lets only tests go there. */
+function isLoopback(address: string): boolean {
+  return address === "::1" || address.startsWith("127.");
 }
 
 /** Absolute where it can be made so; what it is then is for the check to say. */
@@ -116,8 +145,8 @@ function afterRedirect(start: string, { reason, message }: EgressFault): EgressF
 async function takeAnswer(
   response: IncomingMessage,
   url: URL,
-  { accepts, maxBytes = MAX_BYTES }: FetchOptions,
-  signal: AbortSignal,
+  { accepts, maxBytes = MAX_BYTES, raw = false, onBytes }: FetchOptions,
+  { signal, hear }: Link,
 ): Promise<FetchOutcome> {
   const [type = "", ...parameters] = (response.headers["content-type"] ?? "").split(";");
   const mediaType = type.trim().toLowerCase();
@@ -128,7 +157,12 @@ async function takeAnswer(
       `\`${url.host}\` answered with ${showPath(mediaType)}, which is not text.`,
     );
   }
-  const body = await readBody(response, maxBytes, signal);
+  const total = Number(response.headers["content-length"]) || undefined;
+  const onChunk = (done: number): void => {
+    hear();
+    onBytes?.(done, total);
+  };
+  const body = await readBody(response, { maxBytes, signal, raw, onChunk });
   if (!body.ok) return body;
   const charset = parameters
     .map((parameter) => /^\s*charset\s*=\s*"?([^\s"]+)/i.exec(parameter)?.[1])

@@ -22,20 +22,29 @@ const UNPACK: ReadonlyMap<string, Unpack> = new Map([
 
 class Overflow extends Error {}
 
+export interface BodyOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Whatever it is packed as, it stays so. */
+  readonly raw: boolean;
+  /** How many bytes have come, unpacked. */
+  onChunk(done: number): void;
+}
+
 /** Rejects when the connection fails or `signal` ends it. */
 export async function readBody(
   response: IncomingMessage,
-  maxBytes: number,
-  signal: AbortSignal,
+  { maxBytes, signal, raw, onChunk }: BodyOptions,
 ): Promise<BodyOutcome> {
-  const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  const stated = raw ? undefined : response.headers["content-encoding"];
+  const encoding = (stated ?? "identity").trim().toLowerCase();
   const unpack = UNPACK.get(encoding);
   if (unpack === undefined && encoding !== "identity" && encoding !== "") {
     response.destroy();
     const message = `The answer is packed as \`${encoding.slice(0, 40)}\`; only \`gzip\` and \`br\` are unpacked.`;
     return refuseEgress("media-type", message);
   }
-  const plain = collect(maxBytes);
+  const plain = collect(maxBytes, onChunk);
   try {
     if (unpack === undefined) await pipeline(response, plain.take, { signal });
     else await pipeline(response, refuseMore(maxBytes), unpack(), plain.take, { signal });
@@ -65,7 +74,7 @@ interface Collector {
 }
 
 /** Keeps the first `maxBytes` and ends the stream behind them. */
-function collect(maxBytes: number): Collector {
+function collect(maxBytes: number, onChunk: (done: number) => void): Collector {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
@@ -73,6 +82,7 @@ function collect(maxBytes: number): Collector {
       for await (const chunk of source) {
         chunks.push(chunk);
         size += chunk.length;
+        onChunk(size);
         if (size > maxBytes) throw new Overflow();
       }
     },

@@ -11,7 +11,6 @@ import { lookupPinned } from "./dial-pinned.ts";
 const HEADERS = {
   "user-agent": `metier/${VERSION}`,
   accept: "text/html, application/json, text/plain, application/xml;q=0.9, */*;q=0.5",
-  "accept-encoding": "gzip, br",
 };
 
 /** Rejects when there is no answer; the body of an answer is yet to be read, or to be destroyed. */
@@ -19,12 +18,13 @@ export function requestPinned(
   url: URL,
   addresses: readonly string[],
   signal: AbortSignal,
+  { packed = true }: { readonly packed?: boolean } = {},
 ): Promise<IncomingMessage> {
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       agent: false,
-      headers: HEADERS,
+      headers: { ...HEADERS, "accept-encoding": packed ? "gzip, br" : "identity" },
       lookup: lookupPinned(addresses),
       rejectUnauthorized: true,
       signal,

@@ -53,12 +53,19 @@ export const DIAGNOSTIC_CODES = {
   // a source that was fetched to be installed
   "tree.limit": "A source has more, larger, deeper or longer-named files than may be installed.",
   "tree.link": "A link of a source leads, or may lead, out of it.",
-  "tree.name": "A file name of a source cannot be told from another, hides something, or means something to git.",
+  "tree.name":
+    "A file name of a source cannot be told from another, hides something, or means something to git.",
   "tree.special-file": "A source has a device, FIFO or socket, or a file with a setuid or setgid bit.",
   "tree.twins": "Two names of a source are one where letter case or Unicode forms make no difference.",
   "tree.unportable-name": "A file name of a source cannot exist on every system.",
   "tree.submodule": "A submodule of a repository is not fetched.",
   "tree.lfs-pointer": "A file is kept in Git LFS; only the pointer to it is fetched.",
+  "source.link": "A folder to install from is a link; what it leads to is used.",
+  "source.redirected": "A download came from another host than the one that was asked.",
+  "source.same-skill-twice": "A source has the same skill at two places; it is installed once.",
+  "source.unusable-entry": "An entry in the index of a site cannot be used and is left out.",
+  "plugin.unclear": "What a plugin says about its parts cannot be followed.",
+  "plugin.other-parts": "A plugin brings more than skills, which is not installed.",
 
   // the fields of a manifest
   "field.unknown": "No client is known to read this field.",
@@ -153,6 +160,14 @@ export const DIAGNOSTIC_CODES = {
   "trust.path-missing": "A trusted path does not exist.",
   "trust.folder-missing": "A folder that was to be trusted or denied is not there, or is no folder.",
 
+  // what is installed
+  "lock.unusable": "A lock file cannot be used; nothing of it counts as installed.",
+  "lock.foreign-owner": "A project's lock file belongs to another user and is not read.",
+  "lock.missing-folder": "Skills that a lock records are not on this machine.",
+  "lock.outside-project": "A project's lock names a folder that leads out of the project; it is not used.",
+  "lock.changed-content": "An installed skill is not what its lock records; it is not used.",
+  "lock.changed-copy": "A copy that was installed has been changed since; it counts as a skill of its own.",
+
   // what a model gets of a skill, and mounting
   "disclosure.text-removed": "Invisible or control characters were removed from a text for a model.",
   "resource.unlistable": "The files of a skill cannot be listed.",
@@ -217,7 +232,8 @@ export const DIAGNOSTIC_CODES = {
 
   // what a skill needs to be installed
   "packages.missing": "Debian packages that a skill names are not installed, or nobody can tell.",
-  "environment.unlocked": "A skill names Python or Node packages without locking them; they are not installed.",
+  "environment.unlocked":
+    "A skill names Python or Node packages without locking them; they are not installed.",
   "environment.source": "A locked package does not come from the registry; nothing is installed.",
   "environment.not-built":
     "Locked packages are not installed: by trust, by the config, or because something is missing here.",

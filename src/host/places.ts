@@ -12,9 +12,14 @@ export interface Places {
   readonly base: string;
   readonly configFile: string;
   readonly skills: string;
+  /** A folder for each installed skill, by name and content. */
   readonly store: string;
+  /** What is installed for the user, whatever the project. */
+  readonly lockFile: string;
   readonly grantsFile: string;
   readonly cache: string;
+  /** Where what is fetched waits to be looked at. Never searched for skills. */
+  readonly quarantine: string;
   readonly state: string;
   /** A folder for each run: its log and its work folder. */
   readonly runs: string;
@@ -34,8 +39,10 @@ export function metierPlaces(
     configFile: join(base, "config.toml"),
     skills: join(base, "skills"),
     store: join(base, "store"),
+    lockFile: join(base, "metier.lock"),
     grantsFile: join(base, "grants.json"),
     cache: join(base, "cache"),
+    quarantine: join(base, "cache", "quarantine"),
     state: join(base, "state"),
     runs: join(base, "state", "runs"),
     data: join(base, "data"),

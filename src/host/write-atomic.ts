@@ -101,7 +101,7 @@ function tryToKeepOwner(descriptor: number, { uid, gid }: Stats): void {
 const CANNOT_FLUSH = new Set(["EISDIR", "EPERM", "EACCES", "EINVAL", "ENOTSUP"]);
 
 /** Makes the rename itself durable, where the system lets folders be flushed. */
-function flushFolder(folder: string): void {
+export function flushFolder(folder: string): void {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(folder, "r");

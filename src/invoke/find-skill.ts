@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { SkillTrust, TrustOnUse } from "../catalog/skill-trust.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import { type Instructions, readInstructions } from "../disclose/read-instructions.ts";
-import { SkillError } from "../foundation/errors.ts";
+import { SkillError, SkillLoadError } from "../foundation/errors.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 
@@ -60,15 +60,16 @@ async function look(name: string, sources: SkillSources): Promise<Look> {
   if (listed === undefined) return { state, isStale: true };
   const read = await readNow(listed, state, sources);
   // After the text was read, so that a change in between costs the grant.
-  const { trust, userValues } = state.trustOnUse(listed);
-  if (read instanceof SkillError) {
-    return { state, found: { skill: listed, trust, userValues, fault: read }, isStale: true };
+  const { trust, userValues, changed } = state.trustOnUse(listed);
+  const fault = changed ? new SkillLoadError(name, listed.location, changed.message, changed) : read;
+  if (fault instanceof SkillError) {
+    return { state, found: { skill: listed, trust, userValues, fault }, isStale: true };
   }
-  const { manifest } = read;
+  const { manifest } = fault;
   const skill = Object.freeze({ ...listed, manifest, description: manifest.description, trust });
   // A skill that lost its trust must not hide a trusted one of its name.
   const isStale = listed.trust.level === "trusted" && trust.level === "untrusted";
-  return { state, found: { skill, trust, userValues, instructions: read }, isStale };
+  return { state, found: { skill, trust, userValues, instructions: fault }, isStale };
 }
 
 async function readNow(

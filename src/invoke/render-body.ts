@@ -6,11 +6,12 @@ import { cleanText } from "../disclose/clean-text.ts";
 import { hasFolder } from "../disclose/skill-folder.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { realPathOr } from "../host/project-folders.ts";
+import { type BodyPiece, findCommands } from "../parse/find-commands.ts";
 import type { Skill } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 import { appendArguments, fillPlaceholders, readArguments } from "./arguments.ts";
 import type { Execution } from "./choose-execution.ts";
-import { type BodyPiece, type CommandPlace, findCommands, runCommands } from "./dynamic-context.ts";
+import { type CommandPlace, runCommands } from "./dynamic-context.ts";
 import type { EffectiveTrust } from "./effective-trust.ts";
 import { pathOf } from "./report-fields.ts";
 

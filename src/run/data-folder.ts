@@ -18,7 +18,7 @@ export interface DataFolders {
 }
 
 export interface DataOwner {
-  readonly skill: Pick<Skill, "name" | "scope" | "directory" | "location">;
+  readonly skill: Pick<Skill, "name" | "scope" | "directory" | "location" | "locked">;
   /** Of this use: what a skill does for a caller it must not trust is kept apart. */
   readonly trust: Trust;
   readonly user?: string | undefined;
@@ -49,7 +49,9 @@ export function makeDataFolders(
   }
 }
 
-function dataKey({ name, scope, directory, location }: DataOwner["skill"], trust: Trust): string {
+function dataKey({ name, scope, directory, location, locked }: DataOwner["skill"], trust: Trust): string {
   if (trust === "trusted" && scope !== "project") return folderName(name);
+  // An installed skill has another folder after each update, and keeps its data.
+  if (locked && !locked.linked) return distinctName(name, `${realPathOr(locked.lock)}\0${name}`);
   return distinctName(name, location === "" ? name : realPathOr(directory));
 }

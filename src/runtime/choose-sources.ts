@@ -8,6 +8,7 @@ import { packageFolder } from "../host/package-folder.ts";
 import { expandPath, isInside, type Places } from "../host/places.ts";
 import { type ProjectFolders, realPathOr } from "../host/project-folders.ts";
 import { defaultRoots } from "../sources/default-roots.ts";
+import type { InstalledSkills } from "../sources/installed-skills.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { MetierOptions } from "./metier-options.ts";
 import type { Wanted } from "./wanted.ts";
@@ -28,7 +29,12 @@ export interface Sources {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function chooseSources(inputs: SourceInputs, loaded: LoadedConfig, wanted: Wanted): Sources {
+export function chooseSources(
+  inputs: SourceInputs,
+  loaded: LoadedConfig,
+  wanted: Wanted,
+  installed: InstalledSkills | undefined,
+): Sources {
   const { options, cwd, places, project } = inputs;
   const { skills } = loaded.config;
   const [paths, objects] = splitByKind(wanted.registered);
@@ -40,6 +46,7 @@ export function chooseSources(inputs: SourceInputs, loaded: LoadedConfig, wanted
     project,
     bundledFolder: isBundledWanted && skills.autoDiscover ? bundledFolder() : undefined,
     integrationFolders: folders.map((folder) => expandPath(folder, places.home, cwd)),
+    ...(installed && { installed: installed.skills }),
   });
   if (wanted.discovery === "none") {
     const registered = skills.paths.filter((path) => isBelowAny(path, paths));
@@ -51,7 +58,9 @@ export function chooseSources(inputs: SourceInputs, loaded: LoadedConfig, wanted
     roots,
     searched: roots,
     given: [...integrations, ...objects],
-    diagnostics: skills.autoDiscover ? diagnostics : [reportDiscoveryOff(loaded)],
+    diagnostics: skills.autoDiscover
+      ? [...diagnostics, ...(installed?.diagnostics ?? [])]
+      : [reportDiscoveryOff(loaded)],
   };
 }
 

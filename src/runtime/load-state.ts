@@ -5,6 +5,7 @@ import { type TrustOnUse, trustOnUse } from "../catalog/skill-trust.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { scopeRank } from "../sources/default-roots.ts";
+import { findInstalled } from "../sources/installed-skills.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { Embedding } from "../trust/decide-trust.ts";
 import { readGrants, type StoredGrants } from "../trust/grant-store.ts";
@@ -33,29 +34,32 @@ export interface LoadInputs extends SourceInputs {
 }
 
 export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<MetierState> {
-  const { options, places } = inputs;
+  const { options, places, project } = inputs;
   const { discovery, registered } = wanted;
   const environment = options.environment ?? process.env;
   const grants = readGrants(places);
   const config = await loadConfigFor(inputs, wanted, grants, environment);
   const { skills } = config.config;
-  const { roots, searched, given, diagnostics } = chooseSources(inputs, config, wanted);
+  const isComplete = discovery !== "none" && skills.autoDiscover;
+  const cacheFolder = options.index === false ? undefined : places.cache;
+  const installed = isComplete ? await findInstalled({ places, project, cacheFolder }) : undefined;
+  const { roots, searched, given, diagnostics } = chooseSources(inputs, config, wanted, installed);
   // Grants that cannot be read may hold refusals, so then nobody vouches for anything.
   const isVouching = options.trust !== "grants" && grants.diagnostics.length === 0;
   const embedding = isVouching ? "library" : "command-line";
   const catalog = await buildCatalog({
     roots: searched,
     given,
+    ...(installed && { installed }),
     integrationRank: scopeRank(skills.order, "integration"),
     loaded: config,
     grants,
     embedding,
     profile: options.profile ?? "standard",
     environment,
-    cacheFolder: options.index === false ? undefined : places.cache,
+    cacheFolder,
     diagnostics: [...grants.diagnostics, ...diagnostics],
   });
-  const isComplete = discovery !== "none" && skills.autoDiscover;
   return {
     discovery,
     registered,

@@ -1,6 +1,6 @@
 /**
  * Descriptors that Metier itself was started with (by a shell, a build tool, a service manager) and that every program it
- * starts would get as well: an open folder among them leads out of any sandbox. Node marks its own to be closed.
+ * starts would get as well: an open folder among them leads out of any sandbox. Node closes its own, and of these only the lowest.
  */
 import { openSync, readdirSync, readFileSync } from "node:fs";
 

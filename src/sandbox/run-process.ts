@@ -26,6 +26,8 @@ export interface ProcessRequest {
   readonly folders?: readonly string[];
   readonly signal?: AbortSignal;
   onOutput?(stream: "stdout" | "stderr", chunk: Uint8Array): void;
+  /** Standard output is for `onOutput` alone, which bounds it: nothing of it is kept, however much there is. */
+  readonly passesOutput?: boolean;
   /** In our own group, so that it can ask at our terminal, as `sudo` does; what it leaves running is not ended. */
   readonly sharesTerminal?: boolean;
   /** Further processes that belong to this one although its tree does not show them. */
@@ -91,7 +93,7 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
     signal?.addEventListener("abort", cancel, { once: true });
 
     const take = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
-      output.take(name, chunk);
+      if (name === "stderr" || !request.passesOutput) output.take(name, chunk);
       request.onOutput?.(name, chunk);
       if (output.droppedBytes() > MAX_DROPPED_BYTES) {
         exceed(`It wrote more than ${MAX_DROPPED_BYTES} bytes that nobody could keep.`);

@@ -68,6 +68,20 @@ export interface TrustDecision {
 
 export type SkillStatus = "enabled" | "disabled" | "unavailable" | "shadowed";
 
+/** What a lock records of an installed skill. */
+export interface LockedSkill {
+  /** The lock file. */
+  readonly lock: string;
+  /** What its file calls it. */
+  readonly name: string;
+  /** What the catalog calls it instead. */
+  readonly alias?: string;
+  /** The content identity it had when it was installed. */
+  readonly digest: string;
+  /** A folder that is used in place: whoever works in it changes it. */
+  readonly linked?: true;
+}
+
 export interface SkillPlace {
   readonly scope: Scope;
   readonly location: string;
@@ -85,6 +99,8 @@ export interface Skill {
   readonly directory: string;
   /** The skills directory or custom path it was found under. */
   readonly root: string;
+  /** Of a skill that a lock records. */
+  readonly locked?: LockedSkill;
   readonly trust: TrustDecision;
   readonly status: SkillStatus;
   /** Why it is not `enabled`. */

@@ -1,5 +1,6 @@
 /** From a path to a candidate: which form a file has by its name, and what the skill would be called by default. */
 import { basename, dirname, extname, sep } from "node:path";
+import { nameInStore } from "../lock/lock-places.ts";
 import type { SkillCandidate, SkillForm } from "../skill/skill.ts";
 import { isSkillFileName } from "./folder-listing.ts";
 
@@ -20,6 +21,13 @@ export function candidateForFile(
 ): SkillCandidate {
   // Paths are clean here; cutting them is quicker than taking them apart, and there are thousands.
   const defaultName =
-    form === "directory" ? directory.slice(directory.lastIndexOf(sep) + 1) : basename(file, extname(file));
+    form === "directory"
+      ? nameOfFolder(directory.slice(directory.lastIndexOf(sep) + 1))
+      : basename(file, extname(file));
   return { form, file, directory, defaultName };
+}
+
+/** In the store a folder's name is the skill's with a part of its digest. */
+function nameOfFolder(folder: string): string {
+  return nameInStore(folder) ?? folder;
 }

@@ -7,6 +7,7 @@ import type { Places } from "../host/places.ts";
 import { isOwnFolder, type ProjectFolders, realPathOr } from "../host/project-folders.ts";
 import type { Scope } from "../skill/scope.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
+import type { InstalledSkill } from "./installed-skills.ts";
 import type { SkillRoot } from "./skill-root.ts";
 
 export interface RootInputs {
@@ -17,6 +18,8 @@ export interface RootInputs {
   readonly bundledFolder?: string | undefined;
   /** Folders the embedding program brings. */
   readonly integrationFolders: readonly string[];
+  /** What the locks record. */
+  readonly installed?: readonly InstalledSkill[];
 }
 
 export interface SkillRoots {
@@ -37,6 +40,7 @@ export function defaultRoots({
   project,
   bundledFolder,
   integrationFolders,
+  installed = [],
 }: RootInputs): SkillRoots {
   const layout = resolveLayout(config, places);
   const rank = (scope: Scope): number => scopeRank(config.order, scope);
@@ -54,6 +58,13 @@ export function defaultRoots({
     ...(bundledFolder === undefined ? [] : [make("bundled", "own", bundledFolder)]),
     ...integrationFolders.map((folder) => make("integration", "own", folder, { explicit: true })),
     ...layout.installedDirs.map((folder) => make("installed", "foreign", folder)),
+    ...installed.map(({ folder, locked, isOfProject }) =>
+      make("installed", "foreign", folder, {
+        explicit: true,
+        locked,
+        rank: rank("installed") + (isOfProject ? 2 : 1),
+      }),
+    ),
     ...config.paths.map((path) => make("custom", "foreign", path, { explicit: true })),
     ...layout.userDirs.map((path, index) =>
       make("user", isFilledByOthers(path) ? "vouched" : "own", path, { rank: rank("user") + index }),
@@ -96,10 +107,11 @@ function withoutRepeats(roots: readonly SkillRoot[]): readonly SkillRoot[] {
   const seen = new Set<string>();
   return roots
     .toSorted((a, b) => KIND_ORDER[a.kind] - KIND_ORDER[b.kind] || b.rank - a.rank)
-    .filter(({ path }) => {
-      const real = realPathOr(path);
-      if (seen.has(real)) return false;
-      seen.add(real);
+    .filter(({ path, locked }) => {
+      // Two locks may have two names for one folder.
+      const key = `${realPathOr(path)}\0${locked ? (locked.alias ?? locked.name) : ""}`;
+      if (seen.has(key)) return false;
+      seen.add(key);
       return true;
     })
     .sort((a, b) => a.rank - b.rank);

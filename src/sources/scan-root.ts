@@ -36,7 +36,17 @@ export function scanRoot(root: SkillRoot, options: ScanOptions): ScanResult {
     limits: options.limits ?? SCAN_LIMITS,
     listFolder: options.listFolder ?? readFolderListing,
   });
-  return { outcome: searchRoot(scan, root), found: scan.found, diagnostics: scan.diagnostics };
+  const outcome = searchRoot(scan, root);
+  return {
+    outcome,
+    found: root.locked ? ownSkill(scan.found, root) : scan.found,
+    diagnostics: scan.diagnostics,
+  };
+}
+
+/** What else lies in an installed skill's folder is its content; without a skill file it is no skill. */
+function ownSkill(found: readonly FoundSkill[], { path }: SkillRoot): readonly FoundSkill[] {
+  return found.filter(({ candidate }) => candidate.directory === path).slice(0, 1);
 }
 
 /** Whether a project's skills folder is a link that leads out of the project. */

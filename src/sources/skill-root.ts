@@ -3,6 +3,7 @@
  * The list for a working directory is made by `default-roots.ts`; the search is `scan-root.ts`.
  */
 import type { Scope } from "../skill/scope.ts";
+import type { LockedSkill } from "../skill/skill.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
 
 export interface SkillRoot {
@@ -17,4 +18,6 @@ export interface SkillRoot {
   readonly explicit: boolean;
   /** What a folder grant for this root binds to: the project, or the folder itself. */
   readonly grantFolder: string;
+  /** The root is the folder of this one skill, and of no other. */
+  readonly locked?: LockedSkill;
 }

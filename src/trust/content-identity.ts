@@ -6,7 +6,14 @@ import { createHash } from "node:crypto";
 import { compareText } from "../foundation/diagnostic.ts";
 import { type IdentifiedFile, identifyFile, type StampedFile } from "./identify-file.ts";
 import type { IdentityFault } from "./identity-fault.ts";
-import { IDENTITY_LIMITS, type IdentityLimits, listContent, type SkillContent } from "./list-content.ts";
+import {
+  type ContentListing,
+  IDENTITY_LIMITS,
+  type IdentityLimits,
+  listContent,
+  listFolderContent,
+  type SkillContent,
+} from "./list-content.ts";
 
 export interface ContentIdentity {
   /** `sha256:…` */
@@ -29,7 +36,15 @@ export function identifyContent(
   content: SkillContent,
   limits: IdentityLimits = IDENTITY_LIMITS,
 ): IdentityOutcome {
-  const listing = listContent(content, limits);
+  return identifyListing(listContent(content, limits), limits);
+}
+
+/** The same for a folder as such, whichever file in it is the skill's. */
+export function identifyFolder(folder: string, limits: IdentityLimits = IDENTITY_LIMITS): IdentityOutcome {
+  return identifyListing(listFolderContent(folder, limits), limits);
+}
+
+function identifyListing(listing: ContentListing, limits: IdentityLimits): IdentityOutcome {
   if (!listing.ok) return listing;
   const files: StampedFile[] = [];
   let bytesLeft = limits.bytes;

@@ -57,6 +57,16 @@ export function listContent(content: SkillContent, limits: IdentityLimits = IDEN
   return coverFolder(root, listFiles(root, limits.entries));
 }
 
+/** The same for a folder as such, whichever file in it is the skill's. */
+export function listFolderContent(folder: string, limits: IdentityLimits = IDENTITY_LIMITS): ContentListing {
+  try {
+    const root = realpathSync.native(folder);
+    return coverFolder(root, listFiles(root, limits.entries));
+  } catch (error) {
+    return unreadableFault(folder, error);
+  }
+}
+
 function coverFolder(root: string, listing: FileListing): ContentListing {
   if (!listing.ok) return listingFault(listing);
   const files: ContentFile[] = [];

@@ -3,7 +3,7 @@
  * process is taken away at once and that of a stuck one after a while, by one taker at a time.
  */
 import { randomUUID } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { MetierError } from "../foundation/errors.ts";
@@ -91,8 +91,10 @@ interface LockState {
 
 function readLock(lock: string): LockState | undefined {
   try {
-    const { mtimeMs, ctimeMs } = statSync(lock);
-    return { token: readFileSync(lock, "utf8"), madeAt: mtimeMs, linkedAt: ctimeMs };
+    const stats = lstatSync(lock);
+    // Beside a project's file the name may be anything, also a link to a device that never ends.
+    const token = stats.isFile() ? readFileSync(lock, "utf8") : "";
+    return { token, madeAt: stats.mtimeMs, linkedAt: stats.ctimeMs };
   } catch {
     return undefined; // Released meanwhile.
   }

@@ -1,11 +1,11 @@
-/** The code a reader copies compiles and runs: every `ts run` block of README and the guides. */
+/** The code a reader copies compiles and runs: every `ts run` block of README and the guides; files that they show compile. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { codeBlocks, readDocuments } from "../support/documents.ts";
+import { codeBlocks, filesShown, readDocuments } from "../support/documents.ts";
 import { ROOT } from "../support/repository.ts";
-import { temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder, writeTree } from "../support/temporary.ts";
 
 const samples = readDocuments()
   .flatMap(codeBlocks)
@@ -27,13 +27,28 @@ function makeProject(): string {
 test("README shows code, and all code samples compile", () => {
   expect(samples.map((sample) => sample.document)).toContain("README.md");
   const project = makeProject();
+  writeTree(
+    join(project, "shown"),
+    Object.fromEntries(
+      readDocuments()
+        .flatMap(filesShown)
+        .map(({ path, code }) => [path, code]),
+    ),
+  );
   const compilerOptions = {
     declaration: false,
     isolatedDeclarations: false,
-    paths: { metier: [join(ROOT, "src/index.ts")] },
+    paths: {
+      metier: [join(ROOT, "src/index.ts")],
+      "metier/toolset": [join(ROOT, "src/sandbox/inside/define-toolset.ts")],
+    },
     typeRoots: [join(ROOT, "node_modules/@types")],
   };
-  const config = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+  const config = {
+    extends: join(ROOT, "tsconfig.json"),
+    compilerOptions,
+    include: ["*.ts", "shown/**/*.ts"],
+  };
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
   const { stdout } = spawnSync(process.execPath, [tsc, "-p", project], { encoding: "utf8" });

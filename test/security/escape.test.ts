@@ -2,34 +2,24 @@
  * Every attempt to get out of the sandbox is contained, for root and for an ordinary user, and the host is unharmed. That
  * they are real is shown without a sandbox, where it does no harm: there they succeed.
  */
-import { spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { existsSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { canBecomeNobody } from "../support/nobody.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { attempts } from "./escapes/attempts.ts";
 import { canShow } from "./escapes/controls.ts";
 import type { Report } from "./escapes/run-suite.ts";
-import { SUITE, type SuiteRequest, startSuite } from "./escapes/start-suite.ts";
+import { startAsNobody, startSuite } from "./escapes/start-suite.ts";
 
 const PATIENCE_MS = 600_000;
-const NOBODY = 65_534;
-const AS_NOBODY = ["setpriv", "--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups"];
 const isRoot = process.getuid?.() === 0;
 const hasPython = existsSync("/usr/bin/python3") || process.env.METIER_REQUIRE_SANDBOX === "1";
 
-/** Only root can, and only where others may read this repository and its Node. */
-function canBecomeNobody(): boolean {
-  const [program = "", ...args] = AS_NOBODY;
-  return isRoot && spawnSync(program, [...args, process.execPath, "--check", SUITE]).status === 0;
-}
-
-function describeAttempts(title: string, request: SuiteRequest): void {
+function describeAttempts(title: string, start: () => Promise<Report>): void {
   describe(title, () => {
     let report: Report;
     beforeAll(async () => {
-      report = await startSuite(request);
+      report = await start();
     }, PATIENCE_MS);
 
     for (const { id, tries } of attempts) {
@@ -53,20 +43,12 @@ test("there are at least eighty attempts, each with a name of its own", () => {
 
 describeSandbox("a program in bubblewrap", () => {
   describe.skipIf(!hasPython)("(its attempts are made with /usr/bin/python3)", () => {
-    describeAttempts(isRoot ? "that root has started" : "that an ordinary user has started", {
-      backend: "bubblewrap",
-    });
-
-    describe.skipIf(!canBecomeNobody())("(root starts it as an ordinary user)", () => {
-      const folder = canBecomeNobody() ? mkdtempSync(join(tmpdir(), "metier-test-")) : "";
-      beforeAll(() => chownSync(folder, NOBODY, NOBODY));
-      afterAll(() => rmSync(folder, { recursive: true, force: true }));
-      describeAttempts("that an ordinary user has started", {
-        backend: "bubblewrap",
-        through: AS_NOBODY,
-        folder,
-      });
-    });
+    describeAttempts(isRoot ? "that root has started" : "that an ordinary user has started", () =>
+      startSuite({ backend: "bubblewrap" }),
+    );
+    describe.skipIf(!canBecomeNobody())("(root can start it as someone else)", () =>
+      describeAttempts("that an ordinary user has started", () => startAsNobody({ backend: "bubblewrap" })),
+    );
 
     test(
       "would succeed without a sandbox, wherever that does no harm",

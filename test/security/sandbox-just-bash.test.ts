@@ -50,6 +50,13 @@ describe.skipIf(process.platform === "win32")("the interpreted shell", () => {
     expect((await run("command -v python3 || echo none")).stdout).toBe("none\n");
   });
 
+  test("gives the shells that a command starts its variables", async () => {
+    const { run, folders } = await openShell(open);
+    folders.write({ "project/show.sh": 'echo "$TOKEN $METIER_WORK_DIR"' });
+    const { stdout } = await run("bash show.sh; sh -c 'echo $TOKEN'", { env: { TOKEN: "t" } });
+    expect(stdout).toBe(`t ${folders.work}\nt\n`);
+  });
+
   test("runs shell scripts of the skill, and text tools over files and pipes", async () => {
     const { run, folders } = await openShell(open);
     folders.write({

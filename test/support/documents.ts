@@ -46,6 +46,19 @@ export function codeBlocks(document: Document): readonly CodeBlock[] {
   }));
 }
 
+export interface ShownFile {
+  readonly path: string;
+  readonly code: string;
+}
+
+/** The blocks that show a whole file, `ts in tell-distance/toolsets/places.ts`. */
+export function filesShown(document: Document): readonly ShownFile[] {
+  return codeBlocks(document).flatMap(({ info, code }) => {
+    const [, path] = /^\w+ in (\S+)$/.exec(info) ?? [];
+    return path === undefined ? [] : [{ path, code }];
+  });
+}
+
 /** The text without its code blocks. */
 export function prose(document: Document): string {
   return document.text.replace(FENCE, "");

@@ -38,6 +38,10 @@ export const probeSandboxRuntime: (machine: Machine) => Promise<Probed> = probeO
     const missing = needed.filter((name) => find(name) === undefined);
     if (missing.length > 0)
       return fail(`sandbox-runtime needs ${missing.join(" and ")}.`, installCommand(find, missing));
+    if (process.platform === "linux" && process.getuid?.() === 0) {
+      // Inside, root keeps every privilege over its namespace: it could change settings of the whole kernel.
+      return fail("sandbox-runtime does not hold root on Linux; start Metier as an ordinary user.");
+    }
     const runtime = await findSandboxRuntime();
     if (!runtime) return fail(`\`${PACKAGE}\` is not installed beside Metier.`, `npm install -g ${PACKAGE}`);
     const prlimit = find("prlimit");

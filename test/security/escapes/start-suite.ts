@@ -1,11 +1,14 @@
 /** Runs the attempts in a process of their own, so that not even an escape ends the tests, as this user or another. */
 import { spawn } from "node:child_process";
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { AS_NOBODY, NOBODY } from "../../support/nobody.ts";
 import { ROOT } from "../../support/repository.ts";
 import type { Report } from "./run-suite.ts";
 
-export const SUITE: string = join(ROOT, "test/security/escapes/run-suite.ts");
+const SUITE = join(ROOT, "test/security/escapes/run-suite.ts");
 
 export interface SuiteRequest {
   readonly backend: Report["backend"];
@@ -29,5 +32,16 @@ export async function startSuite({ backend, promised, through = [], folder }: Su
     return JSON.parse(output) as Report;
   } catch {
     throw new Error(`The attempts were not made to the end: ${errors || output || "nothing was said"}`);
+  }
+}
+
+/** As an ordinary user, in a folder that is that user's. */
+export async function startAsNobody(request: SuiteRequest): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), "metier-test-"));
+  chownSync(folder, NOBODY, NOBODY);
+  try {
+    return await startSuite({ ...request, through: ["setpriv", ...AS_NOBODY], folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }

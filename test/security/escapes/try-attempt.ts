@@ -62,7 +62,7 @@ function isMissing({ exitCode, stdout }: CommandOutcome, { runsPrograms }: Sandb
 
 /** What was sent may be under way still. */
 const ARRIVAL_MS = 200;
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 10_000;
 
 async function isGone(word: string): Promise<boolean> {
   const giveUpAt = performance.now() + PATIENCE_MS;

@@ -69,6 +69,10 @@ const changes: readonly Attempt[] = (
   control: "anyone",
 }));
 
+/** `renameat2` with RENAME_EXCHANGE, which has no command of its own. */
+const EXCHANGE = `/usr/bin/python3 -c "import ctypes, sys
+sys.exit(0 if ctypes.CDLL(None).renameat2(-100, b'.git', -100, b'packages', 2) == 0 else 1)"`;
+
 /** With `--write` the project may be changed, but not what other programs obey. */
 const guarded: readonly Attempt[] = (
   [
@@ -90,7 +94,7 @@ const guarded: readonly Attempt[] = (
       "mkdir -p .claude && echo x > .claude/settings.json",
     ],
     ["metier-folder", "change the project's own Metier configuration", "echo x >> .metier/config.toml"],
-    ["exchange", "exchange `.git` with a folder of its own in one step", EXCHANGE()],
+    ["exchange", "exchange `.git` with a folder of its own in one step", EXCHANGE],
   ] as const
 ).map(([id, tries, text]) => ({
   id: `write-guarded-${id}`,
@@ -100,13 +104,6 @@ const guarded: readonly Attempt[] = (
   world: "writable",
   control: "anyone",
 }));
-
-/** `renameat2` with RENAME_EXCHANGE, which has no command of its own. */
-function EXCHANGE(): string {
-  const program = `import ctypes, sys
-sys.exit(0 if ctypes.CDLL(None).renameat2(-100, b'.git', -100, b'packages', 2) == 0 else 1)`;
-  return `/usr/bin/python3 -c "${program}"`;
-}
 
 /** A file of that name anywhere but in the sandbox's own folders. */
 const PLACES = ["/usr", "/usr/bin", "/etc", "/", "/run", "/dev", "/var/tmp", "/opt"];

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { type CommandPlace, findCommands } from "../../../src/invoke/dynamic-context.ts";
+import type { CommandPlace } from "../../../src/invoke/dynamic-context.ts";
+import { findCommands } from "../../../src/parse/find-commands.ts";
 import type { CommandOutcome, SandboxCommand } from "../../../src/sandbox/sandbox.ts";
 import { verifies } from "../../support/verifies.ts";
 import { foreign, type InvocationWorld, invocationWorld, own } from "./invocation-world.ts";

@@ -1,0 +1,194 @@
+/**
+ * The scope `installed`, as the user's lock and the project's record it: a root for each entry, and the folders that hold
+ * copies for other clients. Hashes nothing that lies in the store. A project's lock is untrusted input: it names folders
+ * of the project, or content by its digest.
+ */
+import { lstatSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { isInside, type Places } from "../host/places.ts";
+import { isOwnFolder, type ProjectFolders, realPathOr } from "../host/project-folders.ts";
+import { type KnownDigests, openKnownDigests } from "../lock/known-digests.ts";
+import type { LockEntry } from "../lock/lock-entry.ts";
+import {
+  isWithinOwner,
+  type LockFile,
+  lockedFolder,
+  placedFolder,
+  projectLockFile,
+  userLockFile,
+} from "../lock/lock-places.ts";
+import type { LockedSkill } from "../skill/skill.ts";
+
+/** An entry of a lock whose folder is there. */
+export interface InstalledSkill {
+  readonly folder: string;
+  readonly locked: LockedSkill;
+  readonly isOfProject: boolean;
+}
+
+/** A folder that a lock records for another client. */
+export interface InstalledCopy {
+  readonly folder: string;
+  readonly name: string;
+  /** What it may hold: what is installed, or what was before the last update. */
+  readonly digests: readonly string[];
+}
+
+export interface InstalledSkills {
+  readonly skills: readonly InstalledSkill[];
+  readonly copies: readonly InstalledCopy[];
+  readonly digests: KnownDigests;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface InstalledInputs {
+  readonly places: Places;
+  readonly project: ProjectFolders;
+  readonly cacheFolder?: string | undefined;
+}
+
+export async function findInstalled({
+  places,
+  project,
+  cacheFolder,
+}: InstalledInputs): Promise<InstalledSkills> {
+  const skills: InstalledSkill[] = [];
+  const copies: InstalledCopy[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const digests = openKnownDigests(cacheFolder);
+  for (const lock of locksFor(places, project, diagnostics)) {
+    const { readLock } = await import("../lock/lock-store.ts");
+    const read = readLock(lock);
+    if (!read.ok) diagnostics.push(read.diagnostic);
+    else addEntries({ lock, places, digests, skills, copies, diagnostics }, read.lock.skills);
+  }
+  return { skills, copies, digests, diagnostics };
+}
+
+/** The user's first. */
+function locksFor(places: Places, project: ProjectFolders, diagnostics: Diagnostic[]): readonly LockFile[] {
+  const isThere = ({ path }: LockFile): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const ofProject = projectLockFile(project.root);
+  const isRead = project.folders.includes(project.root) && isThere(ofProject);
+  if (isRead && !isOwnFolder(ofProject.path)) diagnostics.push(reportForeign(ofProject.path));
+  return [
+    ...[userLockFile(places)].filter(isThere),
+    ...(isRead && isOwnFolder(ofProject.path) ? [ofProject] : []),
+  ];
+}
+
+interface Collecting {
+  readonly lock: LockFile;
+  readonly places: Places;
+  readonly digests: KnownDigests;
+  readonly skills: InstalledSkill[];
+  readonly copies: InstalledCopy[];
+  readonly diagnostics: Diagnostic[];
+}
+
+function addEntries(collecting: Collecting, entries: readonly LockEntry[]): void {
+  const { lock, skills, copies, diagnostics } = collecting;
+  const missing: string[] = [];
+  for (const entry of entries) {
+    copies.push(...copiesOf(collecting, entry));
+    const found = findFolder(collecting, entry);
+    if (typeof found === "string") skills.push(describe(lock, entry, found));
+    else if (found) diagnostics.push(found);
+    else missing.push(entry.alias ?? entry.name);
+  }
+  if (missing.length > 0) diagnostics.push(reportMissing(lock.path, missing));
+}
+
+function describe({ path, owner }: LockFile, entry: LockEntry, folder: string): InstalledSkill {
+  const { name, alias, digest, linked } = entry;
+  const locked = { lock: path, name, ...(alias && { alias }), digest, ...(linked && { linked }) };
+  return { folder, locked, isOfProject: owner === "project" };
+}
+
+/** The folder, why it is not used, or nothing where there is none. */
+function findFolder(collecting: Collecting, entry: LockEntry): string | Diagnostic | undefined {
+  const { lock, places, digests } = collecting;
+  const folder = lockedFolder(places, lock, entry);
+  if (!isFolder(folder)) {
+    return copiesOf(collecting, entry).find((copy) => standsIn(copy, entry, collecting))?.folder;
+  }
+  if (!entry.linked && !entry.copied) return folder;
+  if (!staysWithOwner(lock, folder)) return reportOutside(lock.path, folder);
+  const digest = entry.copied && digests.of(folder);
+  return digest && digest !== entry.digest ? reportChanged(folder, entry.name) : folder;
+}
+
+/** As in a fresh checkout that brings copies along: one that is what the lock records is the skill itself. */
+function standsIn({ folder }: InstalledCopy, { digest }: LockEntry, { lock, digests }: Collecting): boolean {
+  return isFolder(folder) && staysWithOwner(lock, folder) && digests.of(folder) === digest;
+}
+
+/** Where it really is: a project's lock must not make a folder of the user or of another project its own. */
+function staysWithOwner({ path, owner }: LockFile, folder: string): boolean {
+  return owner === "user" || isInside(realPathOr(folder), realPathOr(dirname(path)));
+}
+
+function copiesOf(
+  { lock }: Collecting,
+  { name, digest, placed = [], previous }: LockEntry,
+): readonly InstalledCopy[] {
+  return placed
+    .map((copy) => placedFolder(lock, copy))
+    .filter((folder) => isWithinOwner(lock, folder))
+    .map((folder) => ({ folder, name, digests: [digest, ...(previous ? [previous.digest] : [])] }));
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // Missing or out of reach, which is reported as missing.
+  }
+}
+
+const MOST_SHOWN = 5;
+
+function reportMissing(path: string, names: readonly string[]): Diagnostic {
+  const shown = names.slice(0, MOST_SHOWN).map((name) => `\`${name}\``);
+  const more = names.length - shown.length;
+  const list = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  return {
+    code: "lock.missing-folder",
+    severity: "warning",
+    path,
+    message: `The lock records skills that are not on this machine: ${list}.`,
+    hint: "`metier install` restores them, `metier remove <skill>` takes one out of the lock.",
+  };
+}
+
+function reportOutside(path: string, folder: string): Diagnostic {
+  return {
+    code: "lock.outside-project",
+    severity: "error",
+    path,
+    message: `The project's lock names \`${folder}\`, which leads out of the project; it is not used.`,
+    hint: "Install it for yourself, without `--project`, if you want it.",
+  };
+}
+
+/** Also said of copies for other clients, by the catalog. */
+export function reportChanged(folder: string, name: string): Diagnostic {
+  return {
+    code: "lock.changed-copy",
+    severity: "warning",
+    path: folder,
+    message: `\`${folder}\` is a copy of the installed skill \`${name}\` that was changed since; it counts as a skill of its own.`,
+    hint: "`metier verify` shows what differs, `metier install` restores it; `metier remove` forgets the installed one.",
+  };
+}
+
+function reportForeign(path: string): Diagnostic {
+  return {
+    code: "lock.foreign-owner",
+    severity: "warning",
+    path,
+    message: `\`${path}\` belongs to another user, so nothing of it counts as installed.`,
+    hint: "Make the file your own if you want what it records.",
+  };
+}
