@@ -23,7 +23,8 @@ export const CALLER_FLAGS: Readonly<Record<string, object>> = {
 };
 
 export function readCaller({ user, chatType, chatId }: CallerFlags): Caller {
-  return { userId: user ?? userName(), chatType: chatType ?? "private", chatId: chatId ?? "cli" };
+  const who = user === undefined ? { userId: userName(), isLocal: true } : { userId: user };
+  return { ...who, chatType: chatType ?? "private", chatId: chatId ?? "cli" };
 }
 
 function userName(): string {

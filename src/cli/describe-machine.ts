@@ -14,7 +14,7 @@ export interface Machine {
   readonly home: string;
   /** Programs later commands need: where they are, or `null`. */
   readonly programs: Readonly<Record<string, string | null>>;
-  /** What isolates commands, as tried just now. */
+  /** What isolates commands, as tried just now: the first that works is used. */
   readonly sandbox: readonly SandboxProbe[];
   /** What sandboxed commands can be written in: where each comes from, or `null`. */
   readonly interpreters: Readonly<Record<string, string | null>>;
@@ -34,24 +34,19 @@ export async function describeMachine(
   config: Config["sandbox"],
 ): Promise<DescribedMachine> {
   const find = createCommandFinder(environment);
-  const { chooseSandbox } = await import("../sandbox/choose-sandbox.ts");
+  const { chooseSandbox, probeOrder } = await import("../sandbox/choose-sandbox.ts");
   const { listInterpreters } = await import("../sandbox/list-interpreters.ts");
   const { findPrograms } = await import("../sandbox/programs.ts");
   const brought = findPrograms(config.programs, places, environment);
-  const { backend } = config;
-  const { sandbox, probes } = await chooseSandbox({
-    backend,
-    trust: "trusted",
-    environment,
-    programs: brought,
-  });
+  const request = { backend: config.backend, trust: "trusted", environment, programs: brought } as const;
+  const { sandbox } = await chooseSandbox(request);
   const machine: Machine = {
     metier: VERSION,
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
     home: places.base,
     programs: Object.fromEntries(PROGRAMS.map((name) => [name, find(name) ?? null])),
-    sandbox: probes,
+    sandbox: await probeOrder(request),
     interpreters: sandbox ? await listInterpreters(sandbox, brought) : {},
   };
   return { machine, diagnostics: brought.diagnostics };

@@ -72,7 +72,7 @@ export const SANDBOX_FIELDS: readonly ConfigField[] = [
   {
     path: "sandbox.work-mb",
     type: integer(1, 1_048_576, "megabytes"),
-    description: "How much a run may keep in its work folder.",
+    description: "How much a run may keep in its work folder, and its skill in the data folder.",
     default: 2048,
     project: "tighten",
     tightening: SMALLER,

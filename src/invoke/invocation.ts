@@ -10,6 +10,8 @@ export interface Caller {
   /** Compared in lower case; an unknown one is denied where a skill is restricted. */
   readonly chatType?: string;
   readonly sessionId?: string;
+  /** The person at this machine, as the command line knows them: their skills' data is that of runs without a user. */
+  readonly isLocal?: boolean;
 }
 
 /** The seeds' shapes in one: what `use_skill` takes. */

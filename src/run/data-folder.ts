@@ -32,11 +32,18 @@ export function dataFolders({ data }: Pick<Places, "data">, { skill, trust, user
   };
 }
 
+export interface FoundData {
+  readonly folders?: DataFolders;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** As a run would have them; nothing is made. */
+export function nameDataFolders(places: Pick<Places, "data">, owner: DataOwner): FoundData {
+  return { folders: dataFolders(places, owner), diagnostics: [] };
+}
+
 /** Made where they are missing. A disk that takes no folder is a diagnostic, and the skill has no data then. */
-export function makeDataFolders(
-  places: Pick<Places, "data">,
-  owner: DataOwner,
-): { readonly folders?: DataFolders; readonly diagnostics: readonly Diagnostic[] } {
+export function makeDataFolders(places: Pick<Places, "data">, owner: DataOwner): FoundData {
   const folders = dataFolders(places, owner);
   try {
     for (const folder of [folders.own, folders.global]) mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -12,6 +12,7 @@ import { expandPath, isInside, type Places } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { WorldRequest } from "../sandbox/build-world.ts";
 import type { World } from "../sandbox/world.ts";
+import { accessTo } from "../sandbox/world-access.ts";
 import type { Skill, Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 
@@ -82,13 +83,14 @@ export function grantedPaths({ read, write }: Reach): Pick<WorldRequest, "grante
 export function reportMissing(
   skill: Pick<Skill, "name" | "location">,
   missing: Reach,
-  { readable, writable }: Pick<World, "readable" | "writable">,
+  world: World,
   configFile: string,
 ): readonly Diagnostic[] {
-  const without = (paths: readonly string[], folders: readonly string[]): readonly string[] =>
-    paths.filter((path) => !folders.some((folder) => isInside(resolveReal(path), folder)));
-  const write = without(missing.write, writable);
-  const read = without(missing.read, [...readable, ...write.map(resolveReal)]);
+  const write = missing.write.filter((path) => accessTo(world, resolveReal(path)) !== "write");
+  const asked = write.map(resolveReal); // Who writes, reads.
+  const read = missing.read
+    .filter((path) => accessTo(world, resolveReal(path)) === "none")
+    .filter((path) => !asked.some((folder) => isInside(resolveReal(path), folder)));
   const lines = Object.entries({ network: missing.network, read, write }).filter(
     ([, list]) => list.length > 0,
   );

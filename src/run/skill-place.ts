@@ -13,7 +13,7 @@ import type { World } from "../sandbox/world.ts";
 import type { Skill, Trust } from "../skill/skill.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
 import { configFilesOf } from "./config-files.ts";
-import { type DataFolders, makeDataFolders } from "./data-folder.ts";
+import { type DataFolders, makeDataFolders, nameDataFolders } from "./data-folder.ts";
 import { grantedPaths, grantReach, reportMissing } from "./granted-reach.ts";
 import { holdToTrust } from "./hold-to-trust.ts";
 import { openEgress } from "./open-egress.ts";
@@ -61,8 +61,9 @@ export async function openSkillPlace(input: SkillPlaceInput): Promise<SkillPlace
   const { skill, trust, host, parent } = input;
   const { config } = host.config();
   const shown = new Set<string>();
-  const user = input.request.caller?.userId;
-  const data = input.isDry ? NO_DATA : makeDataFolders(host.places, { skill, trust, user });
+  const { userId, isLocal = false } = input.request.caller ?? {};
+  const owner = { skill, trust, user: isLocal ? undefined : userId };
+  const data = input.isDry ? nameDataFolders(host.places, owner) : makeDataFolders(host.places, owner);
   const { sandbox, diagnostics } = await chooseSandbox({
     backend: config.sandbox.backend,
     trust,
@@ -121,8 +122,6 @@ interface Seen {
   readonly placed: SkillNeeds["placed"];
   readonly granted: SandboxUse;
 }
-
-const NO_DATA: ReturnType<typeof makeDataFolders> = { diagnostics: [] };
 
 function lookAround(
   { skill, trust, host, workDir, request, parent }: SkillPlaceInput,

@@ -71,7 +71,7 @@ export function createBubblewrap(parts: BubblewrapParts): Sandbox {
       folders: ownFolders(world),
       ...(stdin !== undefined && { stdin }),
       ...(signal && { signal }),
-      ...(onOutput && { onOutput }),
+      ...(onOutput && { onOutput: withoutStarter(onOutput) }),
     });
     return readOutcome(outcome);
   };
@@ -108,6 +108,14 @@ function seenInside(program: string | undefined): string | undefined {
 /** Bubblewrap's own faults, and signals, as it passes them on; and `prlimit`'s about the command it is to start. */
 const OWN_FAULT = /^bwrap: (.*)/;
 const NO_PROGRAM = /^(?:bwrap: execvp|prlimit: failed to execute) (.*): (.*)/;
+
+/** What the programs on the way to the command say of its absence is told with the outcome, in the words of a shell. */
+function withoutStarter(tell: NonNullable<SandboxCommand["onOutput"]>): typeof tell {
+  return (stream, chunk) => {
+    const isStarter = stream === "stderr" && NO_PROGRAM.test(Buffer.from(chunk).toString("latin1"));
+    if (!isStarter) tell(stream, chunk);
+  };
+}
 
 function readOutcome(outcome: CommandOutcome): CommandOutcome {
   const { ended, exitCode = 0, stderr, stdout } = outcome;

@@ -47,7 +47,7 @@ const ORDER: Partial<Record<NodeJS.Platform, readonly SandboxBackend[]>> = {
 export async function chooseSandbox(request: SandboxRequest): Promise<SandboxChoice> {
   const { backend, trust = "untrusted", environment = process.env, programs, limits } = request;
   const machine = { environment, programs: programs ?? NO_PROGRAMS };
-  const order = backend === "auto" ? (ORDER[process.platform] ?? ["bubblewrap"]) : [backend];
+  const order = orderOf(backend);
   const probes: SandboxProbe[] = [];
   const missing = programs?.diagnostics ?? [];
   for (const tried of order) {
@@ -58,6 +58,20 @@ export async function chooseSandbox(request: SandboxRequest): Promise<SandboxCho
     return { sandbox: held, probes, diagnostics: [...sayLoudly(tried, probes), ...missing] };
   }
   return { probes, diagnostics: [noSandbox(probes), ...missing] };
+}
+
+/** Every backend of the order, in its order, also behind the one that is chosen; for people who want to know. */
+export async function probeOrder(request: SandboxRequest): Promise<readonly SandboxProbe[]> {
+  const { backend, trust = "untrusted", environment = process.env, programs = NO_PROGRAMS } = request;
+  const probes: SandboxProbe[] = [];
+  for (const tried of orderOf(backend)) {
+    probes.push((await probeBackend(tried, { environment, programs }, trust)).probe);
+  }
+  return probes;
+}
+
+function orderOf(backend: SandboxRequest["backend"]): readonly SandboxBackend[] {
+  return backend === "auto" ? (ORDER[process.platform] ?? ["bubblewrap"]) : [backend];
 }
 
 /** Why nothing can be executed, in one sentence with what to do. */

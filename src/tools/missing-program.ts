@@ -14,6 +14,9 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ["bun", "https://bun.sh"],
 ]);
 
+/** Metier's own program inside of the sandbox, which no config brings. */
+const OWN = "metier-sb";
+
 /** A sandbox that is a shell without programs says itself what it has. */
 export function findMissingProgram(
   { ended, exitCode, stderr }: CommandOutcome,
@@ -25,6 +28,8 @@ export function findMissingProgram(
 
 /** What a user does about it; the program itself was named before. */
 export function explainPrograms(program: string): string {
+  if (program === OWN)
+    return "It is there in the `bubblewrap` sandbox alone; `metier doctor` says how to get it.";
   const source = SOURCES.get(program);
   const install = source === undefined ? "Install it" : `Install it (${source})`;
   return `${install}; if that is not below \`/usr\`, name it in your config: \`[sandbox] programs = ["${program}"]\`. \`metier doctor\` lists the programs that sandboxed commands find.`;

@@ -43,7 +43,7 @@ export const probeSandboxRuntime: (machine: Machine) => Promise<Probed> = probeO
       return fail("sandbox-runtime does not hold root on Linux; start Metier as an ordinary user.");
     }
     const runtime = await findSandboxRuntime();
-    if (!runtime) return fail(`\`${PACKAGE}\` is not installed beside Metier.`, `npm install -g ${PACKAGE}`);
+    if (!runtime) return fail(`\`${PACKAGE}\` is not installed beside Metier.`, `npm install ${PACKAGE}`);
     const prlimit = find("prlimit");
     const sandbox = createSandboxRuntime({ runtime, programs, ...(prlimit !== undefined && { prlimit }) });
     const said = await tryOut(sandbox);

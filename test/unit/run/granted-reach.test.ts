@@ -120,7 +120,8 @@ test("what is missing is said once, with what to write where; what a run sees an
   const declared = { network: ["b.test"], read: ["./reports", at("data")], write: ["./reports"] };
   const { missing } = grant({ declared });
   const skill = { name: "my.pdf", location: "/s/SKILL.md" };
-  const seen = { readable: [at("project")], writable: [] };
+  const folders = { cwd: at("project"), workDir: at("work"), masked: [], protectedPaths: [] };
+  const seen = { ...folders, readable: [at("project")], writable: [] };
   expect(reportMissing(skill, missing, seen, "/h/config.toml")).toEqual([
     {
       code: "sandbox.not-granted",
@@ -130,6 +131,11 @@ test("what is missing is said once, with what to write where; what a run sees an
       hint: `To grant it, add below \`[skills."my.pdf".sandbox]\` in \`/h/config.toml\`: \`network = ["b.test"]\`, \`read = ["${at("data")}"]\`, \`write = ["${at("project/reports")}"]\`.`,
     },
   ]);
-  const all = { readable: [at("")], writable: [at("")].map((path) => path.replace(/\/$/, "")) };
+  const root = at("").replace(/\/$/, "");
+  const all = { ...folders, readable: [root], writable: [root] };
   expect(reportMissing(skill, { ...missing, network: [] }, all, "")).toEqual([]);
+  const hidden = { ...all, masked: [at("data")] };
+  expect(reportMissing(skill, { ...missing, network: [] }, hidden, "")).toMatchObject([
+    { message: expect.stringContaining(`\`sandbox.read\` \`${at("data")}\``) },
+  ]);
 });
