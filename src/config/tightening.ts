@@ -118,8 +118,15 @@ function intersect(a: Texts, b: Texts, isCovered: (narrow: string, wide: string)
   return [...new Set(common)];
 }
 
-/** `*.example.com` covers what stands below `example.com`; `*` covers everything. */
+/** `*.example.com` covers what stands below `example.com`; `*` covers every host. Each for its own port alone. */
 function isDomainCovered(narrow: string, wide: string): boolean {
-  const [inner, outer] = [narrow.toLowerCase(), wide.toLowerCase()];
-  return inner === outer || outer === "*" || (outer.startsWith("*.") && inner.endsWith(outer.slice(1)));
+  const [inner, outer] = [splitPort(narrow), splitPort(wide)];
+  if (inner.port !== outer.port) return false;
+  if (inner.host === outer.host || outer.host === "*") return true;
+  return outer.host.startsWith("*.") && inner.host.endsWith(outer.host.slice(1));
+}
+
+function splitPort(domain: string): { readonly host: string; readonly port: string } {
+  const [port = ""] = /:\d+$/.exec(domain) ?? [];
+  return { host: domain.slice(0, domain.length - port.length).toLowerCase(), port };
 }

@@ -36,6 +36,7 @@ export interface EgressProxy {
 
 const LIMITS: ProxyLimits = { connections: 128, idleMs: 120_000, dialMs: 20_000 };
 const MAX_HEADER_BYTES = 16_384;
+const OTHER_HOST = refuseEgress("not-granted", "It was asked for in a tunnel to another host.");
 
 export async function openEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   const { addresses = SYSTEM_ADDRESSES } = options;
@@ -51,7 +52,10 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
     return connection.setTimeout(limits.idleMs, () => connection.destroy());
   };
   const reach = createReach({ ...options, ...limits, addresses, signal: closing.signal, track });
-  const server = createProxyServer(limits, track, { reach, refuse: (host) => options.onRefuse?.(host) });
+  const server = createProxyServer(limits, track, {
+    reach,
+    refuse: (host) => options.onRefuse?.(host, OTHER_HOST),
+  });
   await listen(server, socket.path).catch((fault: unknown) => {
     socket.remove();
     throw fault;

@@ -12,7 +12,7 @@ export interface ReachOptions {
   whyHeld?(): string | undefined;
   /** A connection to this host was made. */
   onReach?(host: string): void;
-  onRefuse?(host: string): void;
+  onRefuse?(host: string, fault: EgressFault): void;
 }
 
 export interface ReachParts extends ReachOptions {
@@ -39,7 +39,7 @@ export function createReach(parts: ReachParts): Reach {
         : refuseEgress("not-granted", held);
     if (!checked.ok) {
       const host = URL.parse(target)?.hostname;
-      if (host) parts.onRefuse?.(host);
+      if (host) parts.onRefuse?.(host, checked);
       return checked;
     }
     const { url } = checked;

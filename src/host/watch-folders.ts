@@ -1,19 +1,31 @@
 /**
- * Says when something below one of some folders changed, after a pause in which nothing did. A folder that does not
- * exist yet is watched through the nearest one above it that does.
+ * Says when something below one of some folders changed, or one of some files, after a pause in which nothing did. What
+ * does not exist yet is watched through the nearest folder above it that does.
  */
 import { existsSync, type FSWatcher, watch } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 
 const PAUSE_MS = 150;
 /** A stream of changes must not put off the news for ever. */
 const LONGEST_PAUSE_MS = 2000;
 
-/** The answer ends the watch; after it nothing is said any more. */
+export interface WatchOptions {
+  readonly files?: readonly string[];
+  readonly pauseMs?: number;
+}
+
+interface WatchedPlace {
+  readonly path: string;
+  readonly recursive: boolean;
+  /** Only this entry of the folder counts. A file is watched so, since its watcher would not see it replaced. */
+  readonly only?: string;
+}
+
+/** Asks for the folders again after each change. The answer ends the watch; after it nothing is said any more. */
 export function watchFolders(
-  folders: readonly string[],
+  folders: () => readonly string[],
   onChange: () => void | Promise<void>,
-  pauseMs: number = PAUSE_MS,
+  { files = [], pauseMs = PAUSE_MS }: WatchOptions = {},
 ): () => void {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
@@ -24,7 +36,7 @@ export function watchFolders(
     timer = undefined;
     if (ended) return;
     arm(); // Folders may have come into being, or gone.
-    void onChange();
+    void Promise.resolve(onChange()).finally(arm); // Others may be wanted now.
   };
   const notice = (): void => {
     const now = Date.now();
@@ -33,26 +45,28 @@ export function watchFolders(
     timer = setTimeout(tell, now - firstChange > LONGEST_PAUSE_MS ? 0 : pauseMs);
   };
   const arm = (): void => {
-    const wanted = new Map(folders.map(placeToWatch).map((place) => [place.path, place]));
-    for (const [path, watcher] of watchers) {
-      if (wanted.has(path) && existsSync(path)) continue;
+    if (ended) return;
+    const places = [...folders().map(folderToWatch), ...files.map(fileToWatch)];
+    const wanted = new Map(places.map((place) => [`${place.path}\0${place.only ?? ""}`, place]));
+    for (const [key, watcher] of watchers) {
+      if (existsSync(wanted.get(key)?.path ?? "")) continue;
       watcher.close();
-      watchers.delete(path);
+      watchers.delete(key);
     }
-    for (const { path, recursive } of wanted.values()) {
-      if (!watchers.has(path)) addWatcher(path, recursive);
-    }
+    for (const [key, place] of wanted) if (!watchers.has(key)) addWatcher(key, place);
   };
-  const addWatcher = (path: string, recursive: boolean): void => {
+  const addWatcher = (key: string, { path, recursive, only }: WatchedPlace): void => {
     try {
-      const watcher = watch(path, { recursive, persistent: true }, notice);
+      const watcher = watch(path, { recursive, persistent: true }, (_event, name) => {
+        if (only === undefined || name === null || name === only) notice();
+      });
       // A watched folder that goes away ends its watcher; the next change above it arms a new one.
       watcher.on("error", () => {
-        watchers.delete(path);
+        watchers.delete(key);
         watcher.close();
         notice();
       });
-      watchers.set(path, watcher);
+      watchers.set(key, watcher);
     } catch {
       // Not to be watched (no permission, out of watches): changes there are seen at the next reload.
     }
@@ -67,7 +81,14 @@ export function watchFolders(
   };
 }
 
-function placeToWatch(folder: string): { readonly path: string; readonly recursive: boolean } {
+function fileToWatch(file: string): WatchedPlace {
+  const folder = dirname(file);
+  return existsSync(folder)
+    ? { path: folder, recursive: false, only: basename(file) }
+    : folderToWatch(folder);
+}
+
+function folderToWatch(folder: string): WatchedPlace {
   if (existsSync(folder)) return { path: folder, recursive: true };
   let above = dirname(folder);
   while (!existsSync(above) && above !== dirname(above)) above = dirname(above);

@@ -8,13 +8,14 @@ import type { LoadedConfig } from "../config/config.ts";
 import { type Instructions, readInstructions } from "../disclose/read-instructions.ts";
 import { SkillError, SkillLoadError } from "../foundation/errors.ts";
 import type { Skill } from "../skill/skill.ts";
+import { linkTargets, type SkillRoot } from "../sources/skill-root.ts";
 import type { Profile } from "../validate/profiles.ts";
 
 /** One state of everything that is loaded. Replaced as a whole by a reload. */
 export interface InvocationState {
   readonly catalog: Catalog;
   readonly config: Pick<LoadedConfig, "config" | "origins">;
-  readonly roots: readonly { readonly path: string }[];
+  readonly roots: readonly Pick<SkillRoot, "path" | "locked">[];
   readonly trustOnUse: TrustOnUse;
 }
 
@@ -79,7 +80,7 @@ async function readNow(
 ): Promise<Instructions | SkillError> {
   try {
     return await readInstructions(skill, {
-      roots: roots.map(({ path }) => path),
+      roots: linkTargets(roots),
       ...(profile && { profile }),
       ...(bodyOf && { bodyOf }),
     });

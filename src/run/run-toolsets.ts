@@ -60,6 +60,7 @@ export async function openRunToolsets(input: RunToolsetsInput): Promise<RunTools
     isNamespaced: namespaceTools,
     taken: input.others.map(({ name }) => name),
     mayLoad: () => trustAllows(host.trustNow(skill), "load-toolsets"),
+    taintedBy: () => input.memory.trust.taintedBy,
     ...(input.signal && { signal: input.signal }),
   });
   return {

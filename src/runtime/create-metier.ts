@@ -6,9 +6,10 @@ import { type ValidationReport, validateGiven, validatePaths } from "../catalog/
 import type { LoadedConfig } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { SkillConflictError, SkillNotFoundError } from "../foundation/errors.ts";
-import { metierPlaces, type Places } from "../host/places.ts";
+import { isInside, metierPlaces, type Places } from "../host/places.ts";
 import { type ProjectFolders, projectFolders } from "../host/project-folders.ts";
 import { watchFolders } from "../host/watch-folders.ts";
+import { projectLockFile, userLockFile } from "../lock/lock-places.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { StoredGrants } from "../trust/grant-store.ts";
@@ -180,12 +181,14 @@ export async function createMetierUnder(
 
     watch: (onChange) =>
       watchFolders(
-        state.roots.map(({ path }) => path),
+        // Folders of the store never change; the locks say which ones count.
+        () => state.roots.filter(({ path }) => !isInside(path, places.store)).map(({ path }) => path),
         () =>
           reload().then(
             (catalog) => onChange({ catalog }),
             (fault: unknown) => onChange({ fault }),
           ),
+        { files: [userLockFile(places).path, projectLockFile(project.root).path] },
       ),
   };
 }

@@ -13,6 +13,7 @@ import type { FindHit } from "../find/build-finder.ts";
 import { matchTriggers, type TriggerMatches } from "../find/match-triggers.ts";
 import { type FindIndex, openFindIndex } from "../find/open-find-index.ts";
 import type { Skill } from "../skill/skill.ts";
+import { linkTargets } from "../sources/skill-root.ts";
 import { type SkillTools, type SkillToolsOptions, skillTools } from "../tools/skills/skill-tools.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { MetierState } from "./load-state.ts";
@@ -56,7 +57,7 @@ export interface DisclosureInputs {
 
 export function createDisclosure({ current, given, profile, cacheFolder }: DisclosureInputs): Disclosure {
   const access = (): { readonly roots: readonly string[] } => ({
-    roots: current().roots.map(({ path }) => path),
+    roots: linkTargets(current().roots),
   });
   const bodyOf = (skill: Skill): string | undefined =>
     given().find(({ name }) => name === skill.name || name === skill.manifest.displayName)?.instructions;

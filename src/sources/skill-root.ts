@@ -21,3 +21,8 @@ export interface SkillRoot {
   /** The root is the folder of this one skill, and of no other. */
   readonly locked?: LockedSkill;
 }
+
+/** Where a link of a skill may lead when it is used. No other skill is reached through an installed one's folder. */
+export function linkTargets(roots: readonly Pick<SkillRoot, "path" | "locked">[]): readonly string[] {
+  return roots.filter(({ locked }) => !locked).map(({ path }) => path);
+}

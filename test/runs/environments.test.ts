@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../../src/config/config.ts";
 import { metierPlaces } from "../../src/host/places.ts";
-import { findNpm } from "../../src/run/environments/find-npm.ts";
+import { findNpm } from "../../src/install/npm/find-npm.ts";
 import { findPython } from "../../src/run/environments/find-python.ts";
 import {
   type EnvironmentRequest,

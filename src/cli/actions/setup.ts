@@ -100,10 +100,15 @@ async function install(context: CliContext, { json }: SetupFlags, report: SetUpR
   if (isLeft || isAbsent) endWith(context, report.hasApt ? EXIT.refused : EXIT.prerequisite);
 }
 
+/** Whether an installation would bring anything; what it cannot bring has a diagnostic that says why. */
 function isLacking({ command, setUps }: SetUpReport): boolean {
   return (
     command !== undefined ||
-    setUps.some(({ environments }) => environments.some(({ status }) => status === "absent"))
+    setUps.some(
+      ({ environments, diagnostics }) =>
+        diagnostics.every(({ code }) => code !== "environment.not-built") &&
+        environments.some(({ status }) => status === "absent"),
+    )
   );
 }
 

@@ -62,9 +62,12 @@ function refuseContradictions({ strict, profile, watch, json, format }: Validate
 function repeat(context: CliContext, paths: readonly string[], once: () => Promise<boolean>): Promise<void> {
   err(context, "Watching for changes; Ctrl-C ends.");
   return new Promise((end) => {
-    const stop = watchFolders(paths, async () => {
-      await once();
-    });
+    const stop = watchFolders(
+      () => paths,
+      async () => {
+        await once();
+      },
+    );
     context.io.onInterrupt(() => {
       stop();
       endWith(context, EXIT.cancelled);

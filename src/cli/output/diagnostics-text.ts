@@ -1,12 +1,16 @@
-/** Diagnostics for people: one line each with place and code, the hint below it. */
+/** Diagnostics for people: one line each with place and code; what a program said, and the hint, below it. */
 import type { Diagnostic, Severity } from "../../foundation/diagnostic.ts";
 import { type Style, safeLine } from "./style.ts";
 
 export function diagnosticText(diagnostic: Diagnostic, style: Style): string {
   const { path, line, column, severity, code, message, hint } = diagnostic;
   const place = [path, line, column].filter((part) => part !== undefined).join(":");
-  const first = `${safeLine(place)}  ${severityText(severity, style)}  ${safeLine(message)}  ${style.dim(code)}`;
-  return hint ? `${first}\n    ${style.dim(`→ ${safeLine(hint)}`)}` : first;
+  const [what = "", ...said] = message.split(/\r?\n/);
+  return [
+    `${safeLine(place)}  ${severityText(severity, style)}  ${safeLine(what)}  ${style.dim(code)}`,
+    ...said.map((text) => `    | ${safeLine(text)}`), // Marked, so that no text of a skill passes for a line of ours.
+    ...(hint ? [`    ${style.dim(`→ ${safeLine(hint)}`)}`] : []),
+  ].join("\n");
 }
 
 function severityText(severity: Severity, style: Style): string {

@@ -77,10 +77,10 @@ async function install(
     masked: [],
     protectedPaths: [],
   };
-  const refused = new Set<string>();
+  const refused = new Map<string, string>();
   const proxy = await openEgressProxy({
     network: installation.registry.network,
-    onRefuse: (host) => refused.add(host),
+    onRefuse: (host, { reason, message }) => refused.set(host, reason === "not-granted" ? host : message),
     ...(addresses && { addresses }),
   });
   let said = "";
@@ -99,7 +99,7 @@ async function install(
     });
     const lines = [
       stripVTControlCharacters(said).trim(),
-      ...[...refused].map((host) => `Not reached: ${host}`),
+      ...[...refused.values()].map((what) => `Not reached: ${what}`),
     ];
     return { outcome, said: lines.filter(Boolean).join("\n") };
   } finally {

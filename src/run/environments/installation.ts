@@ -8,11 +8,12 @@ import type { Config } from "../../config/config.ts";
 import type { DiagnosticCode } from "../../foundation/diagnostic-codes.ts";
 import type { Environment } from "../../host/find-command.ts";
 import type { Places } from "../../host/places.ts";
+import { askNpmForRegistry, findNpm } from "../../install/npm/find-npm.ts";
+import { nodeRegistry, type Registry } from "../../install/npm/node-registry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { EnvironmentKind, EnvironmentPlan } from "./environment-plan.ts";
-import { askNpmForRegistry, findNpm } from "./find-npm.ts";
 import { findPython } from "./find-python.ts";
-import { findForeignPackage, nodeRegistry, pythonIndex, type Registry } from "./registry.ts";
+import { findForeignPackage, pythonIndex } from "./registry.ts";
 
 export interface InstallerHost {
   readonly places: Places;

@@ -59,11 +59,17 @@ function* logicalLines(text: string): Generator<{ readonly content: string; read
       pending += `${plain.slice(0, -1)} `;
       continue;
     }
-    const content = (pending + plain).replace(/\s+/g, " ").trim();
+    const content = tidy(pending + plain);
     pending = "";
     if (content !== "") yield { content, line: start };
   }
-  if (pending.trim() !== "") yield { content: pending.trim(), line: start };
+  const last = tidy(pending);
+  if (last !== "") yield { content: last, line: start };
+}
+
+/** pip takes more than line feeds for the end of a line: none of them is left. */
+function tidy(line: string): string {
+  return line.replace(/\s+/g, " ").trim();
 }
 
 function reportOtherLock(folder: string): PlanReading {

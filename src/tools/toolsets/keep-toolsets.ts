@@ -1,7 +1,7 @@
 /**
  * Keeps one process ready for the toolsets of a run: started anew when it has ended, when the skill's code was changed,
- * and when the run's variables, or what it sees, are not those it was given. Calls that are under way in one process go
- * on there while the next is started.
+ * and when the run's variables, what it sees, or whom its conversation may trust, are not those it was given. Calls that
+ * are under way in one process go on there while the next is started.
  */
 import { refreshWorld } from "../../sandbox/build-world.ts";
 import type { World } from "../../sandbox/world.ts";
@@ -17,8 +17,10 @@ export interface ToolsetsKept extends Pick<ToolsetStart, "sandbox" | "modules" |
   readonly folder: string;
   readonly path: string;
   readonly times: ToolsetTimes;
-  /** Asked before code is loaded, and again when it was changed: whether the skill is trusted as it is now. */
+  /** Asked before each process, which may find other code than the last one: whether the skill is trusted as it is now. */
   mayLoad(): boolean;
+  /** Whose untrusted text is in the run's conversation by now: what a process held open before is closed with it. */
+  taintedBy?(): string | undefined;
 }
 
 /** As the run has them now. */
@@ -74,20 +76,21 @@ export function keepToolsets(kept: ToolsetsKept): KeptToolsets {
     if (isEnded) return { ok: false, message: "the run has ended." };
     const now = stampCode(kept.folder);
     const isChanged = now !== stamp;
-    if ((isFirst || isChanged) && !kept.mayLoad()) {
-      return { ok: false, message: "its code was changed, and the skill is not trusted as it is now." };
-    }
     const hasEnded = !isFirst && (current === undefined || current.process.isOver);
+    const given = JSON.stringify([kept.taintedBy?.(), surroundings.env, refreshWorld(surroundings.world)]);
+    const isUsable =
+      !hasEnded && !isChanged && current?.given === given && current.process.written < MAX_WRITTEN_BYTES;
+    if (isUsable && current) return { ok: true, ...current };
+    if (!kept.mayLoad()) {
+      return { ok: false, message: "its code is not loaded, because the skill is not trusted as it is now." };
+    }
     stamp = now;
     crashes = isChanged ? 0 : crashes + (hasEnded ? 1 : 0);
     if (crashes >= MAX_CRASHES) {
       const message = `the process of the toolsets has ended ${MAX_CRASHES} times and is not started again in this run.`;
       return { ok: false, message };
     }
-    const given = JSON.stringify([surroundings.env, refreshWorld(surroundings.world)]);
-    const isUsable =
-      !hasEnded && !isChanged && current?.given === given && current.process.written < MAX_WRITTEN_BYTES;
-    return isUsable && current ? { ok: true, ...current } : startAnew(surroundings, given);
+    return startAnew(surroundings, given);
   }
 
   return {

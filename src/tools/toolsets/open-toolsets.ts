@@ -16,7 +16,9 @@ import { leftOut, notLoaded, type OfferedTool } from "./check-tools.ts";
 import { type KeptToolsets, keepToolsets, type Surroundings, type ToolsetsKept } from "./keep-toolsets.ts";
 import { showResult } from "./show-result.ts";
 
-export interface ToolsetsInput extends Surroundings, Pick<ToolsetsKept, "times" | "lifetimeMs" | "mayLoad"> {
+export interface ToolsetsInput
+  extends Surroundings,
+    Pick<ToolsetsKept, "times" | "lifetimeMs" | "mayLoad" | "taintedBy"> {
   readonly skill: string;
   /** The skill's file, for diagnostics. */
   readonly path: string;

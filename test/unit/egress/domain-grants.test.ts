@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { commonDomains } from "../../../src/config/tightening.ts";
 import { isGranted, readDomainGrant } from "../../../src/egress/domain-grants.ts";
 
 /** Whether `grant` lets `url` be reached. */
@@ -69,5 +71,35 @@ describe("a granted domain", () => {
     "1.2.3.4.5",
   ])("that is written %j grants nothing", (text) => {
     expect(readDomainGrant(text)).toBeUndefined();
+  });
+});
+
+describe("what two lists have in common", () => {
+  const host = fc.constantFrom("*", "*.a.org", "x.a.org", "*.x.a.org", "A.org", "1.1.1.1", "[2606:4700::1]");
+  const port = fc.constantFrom("", ":443", ":8443");
+  const list = fc.array(
+    fc.tuple(host, port).map((parts) => parts.join("")),
+    { maxLength: 3 },
+  );
+  const hosts = ["a.org", "x.a.org", "y.x.a.org", "b.org", "1.1.1.1", "[2606:4700::1]"];
+  const urls = hosts.flatMap((name) =>
+    ["http", "https"].flatMap((scheme) => ["", ":443", ":8443"].map((end) => `${scheme}://${name}${end}/`)),
+  );
+
+  test("reaches nothing that one of them does not", () => {
+    fc.assert(
+      fc.property(list, list, (a, b) => {
+        for (const grant of commonDomains(a, b)) {
+          for (const url of urls.filter((target) => grants(grant, target))) {
+            for (const wide of [a, b]) expect(wide.some((other) => grants(other, url))).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+
+  test("is every host on the ports that were granted, and no other port", () => {
+    expect(commonDomains(["*"], ["a.org", "a.org:8443"])).toEqual(["a.org"]);
+    expect(commonDomains(["*:8443"], ["a.org", "a.org:8443"])).toEqual(["a.org:8443"]);
   });
 });

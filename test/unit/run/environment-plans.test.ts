@@ -1,10 +1,11 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { nodeRegistry } from "../../../src/install/npm/node-registry.ts";
 import { isPlan, type PlanReading } from "../../../src/run/environments/environment-plan.ts";
 import { readNodePlan } from "../../../src/run/environments/node-plan.ts";
 import { readPythonPlan } from "../../../src/run/environments/python-plan.ts";
-import { findForeignPackage, nodeRegistry, pythonIndex } from "../../../src/run/environments/registry.ts";
+import { findForeignPackage, pythonIndex } from "../../../src/run/environments/registry.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 
 const INTEGRITY = `sha512-${"A".repeat(86)}==`;
@@ -175,6 +176,16 @@ describe("a requirements file", () => {
       hint: expect.stringContaining("`name==1.2.3`"),
     });
   });
+
+  test.each(["\f", "\v", "\u2028", "\t"])(
+    "is given to pip in lines that pip does not divide (%j)",
+    (space) => {
+      const text = `fine==1.0 ;${space}-r x\\`;
+      expect(readFiles(readPythonPlan, { "requirements.txt": text })).toMatchObject({
+        files: { "requirements.txt": "fine==1.0 ; -r x\n" },
+      });
+    },
+  );
 
   test("named `requirements.lock` is the one that counts", () => {
     const files = { "requirements.txt": "requests>=2\n", "requirements.lock": "requests==2.32.0\n" };

@@ -22,6 +22,9 @@ async function open(
 const COUNTING = "let calls = 0;";
 const COUNT = "return ++calls";
 
+const NOT_TRUSTED =
+  "`pdf:tell` was not called: its code is not loaded, because the skill is not trusted as it is now.";
+
 describe("an answer", () => {
   test("is a text as it is, and anything else as JSON", async () => {
     const { call } = await open({
@@ -286,9 +289,25 @@ describe("code that is changed", () => {
     expect(await call("tell")).toEqual({ text: "old", isError: false });
     world.code({ "a.ts": toolset({ tell: "return 'new'" }) });
     expect(await call("tell")).toEqual({
-      text: "`pdf:tell` was not called: its code was changed, and the skill is not trusted as it is now.",
+      text: NOT_TRUSTED,
       isError: true,
     });
+  });
+
+  test("where nobody looks for changes is not loaded by the next process either, unless the skill is trusted", async () => {
+    const world = createToolsetWorld();
+    const imports = 'import { said } from "./node_modules/said.js";';
+    world.code({
+      "node_modules/said.js": "export const said = 'old';",
+      "a.js": toolset({ tell: "return said", crash: "process.exit(1)" }, imports),
+    });
+    let isTrusted = true;
+    const { call } = await world.open(["a:Tools"], { mayLoad: () => isTrusted });
+    expect(await call("tell")).toEqual({ text: "old", isError: false });
+    world.code({ "node_modules/said.js": "export const said = 'new';" });
+    isTrusted = false;
+    await call("crash");
+    expect(await call("tell")).toEqual({ text: NOT_TRUSTED, isError: true });
   });
 
   test("and lacks the tool now is an error", async () => {
@@ -359,6 +378,15 @@ test("a process is given the run's variables, and started anew when they are oth
   const env = { API_KEY: "a-secret-value", API_URL: "x" };
   expect(await call("tell", {}, { env })).toEqual({ text: '["API_KEY","API_URL"]', isError: false });
   expect(await call("tell", {}, { env: { API_URL: "x" } })).toEqual({ text: '["API_URL"]', isError: false });
+});
+
+test("a process that was started before an untrusted text came, with what it holds open, is started anew", async () => {
+  let taintedBy: string | undefined;
+  const { call } = await open({ count: COUNT }, COUNTING, { taintedBy: () => taintedBy });
+  const count = async (): Promise<string> => (await call("count")).text;
+  expect([await count(), await count()]).toEqual(["1", "2"]);
+  taintedBy = "stranger";
+  expect([await count(), await count()]).toEqual(["1", "2"]);
 });
 
 test("a process that was started before a secret came into a folder it may change is started anew", async () => {

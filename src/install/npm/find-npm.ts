@@ -48,19 +48,24 @@ function readPackageName(folder: string): unknown {
   }
 }
 
-/** Started outside of any project, so that only the user's and the machine's settings count. */
+/**
+ * Started outside of any project, so that only the user's and the machine's settings count. `key` is `registry`, or
+ * `@scope:registry` for the packages of one scope, which most often has none of its own.
+ */
 export async function askNpmForRegistry(
   { program }: Npm,
-  { home }: Places,
+  { home }: Pick<Places, "home">,
   environment: Environment,
+  key = "registry",
 ): Promise<string | undefined> {
   const { npm_config_registry: fromEnvironment, PATH = "" } = environment;
   const outcome = await runProcess({
     program: process.execPath,
-    args: [program, "config", "get", "registry"],
+    args: [program, "config", "get", key],
     env: { PATH, HOME: home, ...(fromEnvironment && { npm_config_registry: fromEnvironment }) },
     cwd: "/",
     limits: ASK_LIMITS,
   });
-  return outcome.ended === "exited" && outcome.exitCode === 0 ? outcome.stdout.trim() : undefined;
+  const answer = outcome.ended === "exited" && outcome.exitCode === 0 ? outcome.stdout.trim() : "undefined";
+  return answer === "undefined" ? undefined : answer;
 }

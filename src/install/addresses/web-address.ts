@@ -1,0 +1,135 @@
+/** Addresses that begin with `https://`, or `http://` on this machine: repositories, archives, skill files and indexes. */
+import { showPath } from "../../host/contained-path.ts";
+import { type AddressOutcome, type RefusedAddress, refuseAddress } from "./address-outcome.ts";
+import { kindOfFile, readFragment, splitFragment, writeFragment } from "./address-parts.ts";
+import { type GivenRef, makeGit } from "./git-address.ts";
+import { isKnownHost, parsePage, parseRepositoryUrl } from "./hosted-address.ts";
+import { isLoopbackHost } from "./loopback-host.ts";
+
+const HOST = /^(?!-)[a-z0-9_.-]+$|^\[[0-9a-f:.]+\]$/;
+const GOES_UP = /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)/i;
+const INDEX = /^(.*)\/\.well-known\/(agent-skills|skills)(?:\/|\/index\.json)?$/;
+/** A query of one of these names is a key: whoever reads the lock file would have it. */
+const SECRET_QUERY = /token|secret|signature|password|credential|api[-_]?key|^(?:sig|key|auth)$/i;
+
+export function parseWebAddress(text: string, given: GivenRef): AddressOutcome {
+  const isGit = text.startsWith("git+");
+  const [base, fragment] = splitFragment(isGit ? text.slice("git+".length) : text);
+  const url = URL.parse(base);
+  const wrong = whyNoUrl(base, url);
+  if (wrong) return wrong;
+  if (url === null) return refuseAddress(`${showPath(base)} is not a URL.`, "Check it for typing errors.");
+  url.hostname = url.hostname.replace(/^www\.(?=git(?:hub|lab)\.com$)/, "").replace(/\.$/, "");
+  const segments = decodeSegments(url.pathname);
+  if (segments === undefined) {
+    return refuseAddress(`${showPath(base)} is encoded in a way that is not UTF-8.`, "Copy the URL anew.");
+  }
+  return isGit ? parseAnyGit(url, fragment, given) : parseByPath(url, segments, fragment, given);
+}
+
+function whyNoUrl(base: string, url: URL | null): RefusedAddress | undefined {
+  if (GOES_UP.test(base))
+    return refuseAddress(`${showPath(base)} has \`..\` in it.`, "Write the URL without it.");
+  if (url === null || !HOST.test(url.hostname)) {
+    return refuseAddress(`${showPath(base)} is not a URL.`, "Write it as `https://host/owner/repo.git`.");
+  }
+  if (url.username !== "" || url.password !== "") {
+    return refuseAddress(
+      `The URL for \`${url.host}\` has a user name or password in it, which would be written into the lock file.`,
+      "Write it without. Git asks its credential helpers; over ssh (`git@host:owner/repo.git`) your keys sign you in.",
+    );
+  }
+  if (url.protocol === "https:" || isLoopbackHost(url.hostname)) return undefined;
+  return refuseAddress(
+    `${showPath(base)} is not encrypted: whoever is in between could change what is installed.`,
+    `Write \`https://\`; \`http://\` is for servers on this machine (\`localhost\`).`,
+  );
+}
+
+function decodeSegments(pathname: string): readonly string[] | undefined {
+  try {
+    return pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return undefined; // A sequence of `%` that is no character.
+  }
+}
+
+function parseByPath(
+  url: URL,
+  segments: readonly string[],
+  fragment: string,
+  given: GivenRef,
+): AddressOutcome {
+  const index = parseIndex(url, segments);
+  if (index) return whyNoParts(url, fragment, given) ?? index;
+  const page = parsePage(url, segments, given);
+  if (page) return page;
+  const kind = kindOfFile(segments.at(-1) ?? "");
+  if (kind !== undefined) return parseDownload(kind, url, fragment, given);
+  if (isKnownHost(url)) return parseRepositoryUrl(url, segments, fragment, given);
+  return parseAnyGit(url, fragment, given);
+}
+
+/** A host alone, or the index that it has at a fixed place. */
+function parseIndex(url: URL, segments: readonly string[]): AddressOutcome | undefined {
+  const [matched, below = "", folder] = INDEX.exec(url.pathname) ?? [];
+  if (segments.length > 0 && matched === undefined) return undefined;
+  const place = `${url.origin}${below}/.well-known/${folder ?? "agent-skills"}/index.json`;
+  const isUsual = below === "" && folder !== "skills";
+  return { ok: true, address: { kind: "well-known", url: place, canonical: isUsual ? url.origin : place } };
+}
+
+function parseDownload(
+  kind: "archive" | "file",
+  url: URL,
+  fragment: string,
+  given: GivenRef,
+): AddressOutcome {
+  const secret = [...url.searchParams.keys()].find((name) => SECRET_QUERY.test(name));
+  if (secret !== undefined) {
+    return refuseAddress(
+      `The URL has a key in it, ${showPath(secret)}, which would be written into the lock file.`,
+      "Download the file yourself and install it from there, as `./skill.zip`.",
+    );
+  }
+  const parts = readFragment(fragment);
+  if (!parts.ok) return parts;
+  const { ref, path } = parts.value;
+  const wrong = whyNoParts(url, kind === "archive" ? (ref ?? "") : fragment, given);
+  if (wrong) return wrong;
+  const plain = `${url.origin}${url.pathname}${url.search}`;
+  return { ok: true, address: { kind, url: plain, path, canonical: `${plain}${writeFragment({ path })}` } };
+}
+
+function whyNoParts(url: URL, fragment: string, { ref }: GivenRef): RefusedAddress | undefined {
+  if (fragment === "" && ref === undefined) return undefined;
+  return refuseAddress(
+    `${showPath(url.href)} has no branches or tags, so ${showPath(ref ?? `#${fragment}`)} means nothing for it.`,
+    "References are for git repositories and npm packages; a path in an archive is written `…/x.zip#:path`.",
+  );
+}
+
+/** Any other URL, and whatever has `git+` before it. */
+function parseAnyGit(url: URL, fragment: string, given: GivenRef): AddressOutcome {
+  if (url.search !== "") {
+    return refuseAddress(
+      `${showPath(url.href)} has a query, which no repository has.`,
+      "Write the URL without `?…`.",
+    );
+  }
+  const parts = readFragment(fragment);
+  if (!parts.ok) return parts;
+  const plain = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  const read = parseByPathAlone(plain);
+  return makeGit(plain, parts.value, given, read === plain ? "" : "git+");
+}
+
+/** What git would be given if the URL were read without `git+`. */
+function parseByPathAlone(plain: string): string | undefined {
+  const url = new URL(plain);
+  const segments = decodeSegments(url.pathname) ?? [];
+  const isOther =
+    parseIndex(url, segments) ?? parsePage(url, segments, {}) ?? kindOfFile(segments.at(-1) ?? "");
+  if (isOther !== undefined || isKnownHost(url)) return undefined;
+  return plain;
+}

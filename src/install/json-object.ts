@@ -1,0 +1,16 @@
+/** JSON that someone else wrote: an object, or nothing that can be used. */
+
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+export function parseJsonObject(text: string): JsonFields | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined; // Another format, or a page that says something else.
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

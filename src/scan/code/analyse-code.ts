@@ -1,0 +1,84 @@
+/** All pieces of code of a skill, read by their grammars: what they do, and what could not be followed. */
+import type { parse as parseShell } from "unbash";
+import type { ScanLimits, SkippedPart } from "../scan-limits.ts";
+import type { Act } from "./act.ts";
+import type { CodePart } from "./code-part.ts";
+import { followProgram } from "./follow-program.ts";
+import { followShell } from "./follow-shell.ts";
+import { lowerJavascript } from "./lower-javascript.ts";
+import { lowerPython } from "./lower-python.ts";
+import { followPowershell } from "./follow-powershell.ts";
+import { loadParsers, type Parsers } from "./syntax-tree.ts";
+import { NO_TAINTS, type Taints } from "./taint.ts";
+
+export interface AnalysedCode {
+  readonly acts: readonly Act[];
+  readonly skipped: readonly SkippedPart[];
+}
+
+/** Code within code within code: more is only there to be lost in. */
+const MOST_NESTING = 6;
+
+export async function analyseCode(parts: readonly CodePart[], limits: ScanLimits): Promise<AnalysedCode> {
+  if (parts.length === 0) return { acts: [], skipped: [] };
+  const [parsers, { parse }] = await Promise.all([loadParsers(), import("unbash")]);
+  const analysis = new Analysis(parsers, parse, limits);
+  for (const part of parts) analysis.follow(part);
+  return { acts: analysis.acts, skipped: analysis.skipped };
+}
+
+class Analysis {
+  readonly acts: Act[] = [];
+  readonly skipped: SkippedPart[] = [];
+  readonly #parsers: Parsers;
+  readonly #parseShell: typeof parseShell;
+  readonly #limits: ScanLimits;
+  #nesting = 0;
+
+  constructor(parsers: Parsers, shell: typeof parseShell, limits: ScanLimits) {
+    this.#parsers = parsers;
+    this.#parseShell = shell;
+    this.#limits = limits;
+  }
+
+  /** The marks of what the code prints. */
+  follow(part: CodePart): Taints {
+    if (this.#nesting >= MOST_NESTING) return this.#skip(part, `code lies ${MOST_NESTING} deep within code`);
+    this.#nesting++;
+    try {
+      return this.#followLanguage(part);
+    } catch (error) {
+      // A parser that gives up must not end the scan, nor be taken for "nothing found".
+      return this.#skip(part, `the code cannot be followed (${(error as Error).message.slice(0, 80)})`);
+    } finally {
+      this.#nesting--;
+    }
+  }
+
+  #followLanguage(part: CodePart): Taints {
+    if (part.language === "shell") return this.#followShell(part);
+    if (part.language === "powershell") {
+      this.acts.push(...followPowershell(part));
+      return NO_TAINTS;
+    }
+    const isPython = part.language === "python";
+    const tree = isPython ? this.#parsers.python(part.text, this.#limits) : this.#parsers.javascript(part.text, this.#limits);
+    if (!tree.ok) return this.#skip(part, tree.reason);
+    const lower = isPython ? lowerPython : lowerJavascript;
+    const acts = followProgram(lower(tree.root, part.text), part, (inner) => this.follow(inner));
+    if (!part.isTrial) this.acts.push(...acts);
+    return NO_TAINTS;
+  }
+
+  #followShell(part: CodePart): Taints {
+    const script = this.#parseShell(part.text);
+    const followed = followShell(script, part, (inner) => this.follow(part.isTrial ? { ...inner, isTrial: true } : inner));
+    this.acts.push(...followed.acts);
+    return followed.output;
+  }
+
+  #skip({ path, isTrial }: CodePart, reason: string): Taints {
+    if (!isTrial) this.skipped.push({ path, reason: `Not followed: ${reason}.` });
+    return NO_TAINTS;
+  }
+}

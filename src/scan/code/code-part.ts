@@ -1,0 +1,35 @@
+/** A piece of code in a skill: a whole file, a code block, a command in the text, a hook, or code within code. */
+import { positionAt } from "../../parse/text-position.ts";
+import type { Position } from "../../skill/skill.ts";
+
+export type CodeLanguage = "shell" | "python" | "javascript" | "powershell";
+
+/**
+ * `script`: a file. `block`: a code block of a document. `span`: code within a sentence. `dynamic`: !`…`, which runs
+ * before the text is shown. `hook`: declared in the frontmatter.
+ */
+export type PartKind = "script" | "block" | "span" | "dynamic" | "hook";
+
+export interface CodePart {
+  readonly path: string;
+  readonly language: CodeLanguage;
+  readonly kind: PartKind;
+  readonly text: string;
+  /** 1-based line of the file on which it begins. */
+  readonly firstLine: number;
+  /** Of code within code: where the outer code stands. */
+  readonly within?: Position;
+  /** The document says next to it that it is what one must not do. */
+  readonly isWarning: boolean;
+  /** Only the marks of its output are asked for; what it does was or will be noted another time. */
+  readonly isTrial?: true;
+}
+
+export function placeIn(part: CodePart, at: number): Position {
+  return part.within ?? positionAt(part.text, at, part.firstLine);
+}
+
+/** Code in a text of code, placed where the outer one stands. */
+export function partWithin(part: CodePart, at: number, language: CodeLanguage, text: string): CodePart {
+  return { ...part, language, text, within: placeIn(part, at) };
+}

@@ -1,0 +1,278 @@
+/** A Python syntax tree as a `program.ts` one. Documentation strings and comments are gone: they do nothing. */
+import type { Argument, Expression, Statement } from "./program.ts";
+import { unescapePython } from "./string-literals.ts";
+import type { SyntaxNode } from "./syntax-tree.ts";
+
+export function lowerPython(root: SyntaxNode, source: string): readonly Statement[] {
+  return new PythonLowering(source).statements(root);
+}
+
+const PUNCTUATION = /^[()[\]{},:.=;*]+$|^(?:AssignOp|UpdateOp|ArithOp|BitOp|CompareOp|LogicOp|Comment|TypeDef)$/;
+
+class PythonLowering {
+  readonly #source: string;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  statements(node: SyntaxNode): readonly Statement[] {
+    return node.children.flatMap((child) => this.#statement(child));
+  }
+
+  #text(node: SyntaxNode): string {
+    return this.#source.slice(node.from, node.to);
+  }
+
+  #statement(node: SyntaxNode): readonly Statement[] {
+    switch (node.name) {
+      case "ImportStatement":
+        return this.#imports(node);
+      case "AssignStatement":
+        return this.#assignment(node);
+      case "UpdateStatement": {
+        const [target, , value] = node.children;
+        return target && value ? [this.#assign(node, [target], this.expression(value), true)] : [];
+      }
+      case "FunctionDefinition":
+        return [this.#definition(node)];
+      case "ReturnStatement":
+      case "YieldStatement":
+        return [{ kind: "return", value: this.#group(node), ...span(node) }];
+      case "ForStatement":
+        return this.#loop(node);
+      case "WithStatement":
+        return this.#with(node);
+      case "ExpressionStatement":
+        return node.children.every(({ name }) => isText(name)) ? [] : [this.#doing(node)];
+      default:
+        return this.#compound(node);
+    }
+  }
+
+  /** Blocks are opened, expressions kept in order. */
+  #compound(node: SyntaxNode): readonly Statement[] {
+    if (/Statement$|^(?:Body|ClassDefinition|StatementGroup|MatchBody|MatchClause|Decorator)$/.test(node.name)) {
+      return node.children.flatMap((child) => this.#statement(child));
+    }
+    return isExpression(node) ? [this.#doing(node)] : [];
+  }
+
+  #doing(node: SyntaxNode): Statement {
+    return { kind: "do", value: this.expression(node), ...span(node) };
+  }
+
+  #assign(node: SyntaxNode, targets: readonly SyntaxNode[], value: Expression, adds = false): Statement {
+    return { kind: "assign", targets: targets.flatMap((target) => this.#targets(target)), value, declares: true, adds, ...span(node) };
+  }
+
+  /** `a = b = value`, `a, b = value`; a tuple on both sides is taken apart. */
+  #assignment(node: SyntaxNode): readonly Statement[] {
+    const sides: SyntaxNode[][] = [[]];
+    for (const child of node.children) {
+      if (child.name === "AssignOp") sides.push([]);
+      else if (!PUNCTUATION.test(child.name)) sides.at(-1)?.push(child);
+    }
+    const values = sides.pop() ?? [];
+    const assign = (targets: readonly SyntaxNode[]): readonly Statement[] =>
+      targets.length === values.length
+        ? targets.map((target, index) => this.#assign(node, [target], this.expression(values[index] ?? target)))
+        : [this.#assign(node, targets, this.#list(values, node))];
+    return sides.flatMap(assign);
+  }
+
+  #targets(node: SyntaxNode): readonly Expression[] {
+    if (/^(?:TupleExpression|ArrayExpression|ParenthesizedExpression)$/.test(node.name)) {
+      return values(node).flatMap((child) => this.#targets(child));
+    }
+    return [this.expression(node)];
+  }
+
+  #imports(node: SyntaxNode): readonly Statement[] {
+    const words = node.children.map((child) => ({ word: this.#text(child), child }));
+    const split = words.findIndex(({ word }) => word === "import");
+    const isFrom = words[0]?.word === "from";
+    const module = isFrom ? words.slice(1, split).map(({ word }) => word).join("") : "";
+    const bindings: Statement[] = [];
+    let full = "";
+    for (const { word } of [...words.slice(split + 1), { word: "," }]) {
+      if (word === ",") {
+        if (full !== "") bindings.push(bind(node, full, module));
+        full = "";
+      } else if (!/^[()]$/.test(word)) full += word === "as" ? " as " : word;
+    }
+    return bindings;
+  }
+
+  #definition(node: SyntaxNode): Statement {
+    const name = node.children.find((child) => child.name === "VariableName");
+    const body = node.children.find((child) => child.name === "Body");
+    return {
+      kind: "function",
+      name: name ? this.#text(name) : "",
+      parameters: this.#parameters(node),
+      body: body ? this.statements(body) : [],
+      ...span(node),
+    };
+  }
+
+  #parameters(node: SyntaxNode): readonly string[] {
+    const list = node.children.find((child) => child.name === "ParamList")?.children ?? [];
+    return list
+      .filter((child, index) => child.name === "VariableName" && list[index - 1]?.name !== "AssignOp")
+      .map((child) => this.#text(child));
+  }
+
+  /** `for target in values: body` */
+  #loop(node: SyntaxNode): readonly Statement[] {
+    const start = node.children.findIndex((child) => child.name === "for");
+    const middle = node.children.findIndex((child) => child.name === "in");
+    const end = node.children.findIndex((child) => child.name === "Body");
+    const targets = node.children.slice(start + 1, middle).filter(isExpression);
+    const looped = this.#list(node.children.slice(middle + 1, end).filter(isExpression), node);
+    return [this.#assign(node, targets, looped, true), ...node.children.slice(end).flatMap((child) => this.#statement(child))];
+  }
+
+  /** `with value as target: body` */
+  #with(node: SyntaxNode): readonly Statement[] {
+    return node.children.flatMap((child, index) => {
+      if (child.name === "Body") return this.statements(child);
+      if (!isExpression(child) || node.children[index - 1]?.name === "as") return [];
+      const target = node.children[index + 1]?.name === "as" ? node.children[index + 2] : undefined;
+      return [target ? this.#assign(node, [target], this.expression(child)) : this.#doing(child)];
+    });
+  }
+
+  expression(node: SyntaxNode): Expression {
+    switch (node.name) {
+      case "String":
+        return { kind: "text", value: unescapePython(this.#text(node)), ...span(node) };
+      case "Number":
+        return { kind: "text", value: this.#text(node), ...span(node) };
+      case "FormatString":
+        return this.#format(node);
+      case "ContinuedString":
+        return this.#joined(node, node.children);
+      case "VariableName":
+        return { kind: "name", name: this.#text(node), ...span(node) };
+      case "ParenthesizedExpression":
+      case "AwaitExpression":
+      case "ExpressionStatement": {
+        const [only, ...others] = values(node);
+        return only && others.length === 0 ? this.expression(only) : this.#group(node);
+      }
+      case "MemberExpression":
+        return this.#member(node);
+      case "CallExpression": {
+        const [callee = node, list] = node.children;
+        return { kind: "call", callee: this.expression(callee), args: list ? this.#arguments(list) : [], ...span(node) };
+      }
+      case "BinaryExpression":
+        return this.#binary(node);
+      case "ArrayExpression":
+      case "TupleExpression":
+      case "SetExpression":
+        return this.#list(values(node), node);
+      case "DictionaryExpression":
+        return { kind: "items", items: this.#entries(node), ...span(node) };
+      case "LambdaExpression":
+        return { kind: "function", parameters: this.#parameters(node), body: [{ kind: "return", value: this.#group(node), ...span(node) }], ...span(node) };
+      default:
+        return this.#group(node);
+    }
+  }
+
+  #member(node: SyntaxNode): Expression {
+    const [object = node, ...rest] = node.children;
+    const property = rest.find(({ name }) => name === "PropertyName");
+    if (property) return { kind: "member", object: this.expression(object), name: this.#text(property), ...span(node) };
+    const keys = rest.filter(isExpression);
+    const key = keys.length === 1 && keys[0] ? this.expression(keys[0]) : this.#list(keys, node);
+    const name = key.kind === "text" ? { name: key.value } : {};
+    return { kind: "member", object: this.expression(object), key, ...name, ...span(node) };
+  }
+
+  /** `+` and `%` join texts; `/` joins paths. */
+  #binary(node: SyntaxNode): Expression {
+    const operator = node.children.find(({ name }) => name === "ArithOp");
+    const sign = operator ? this.#text(operator) : "";
+    if (sign === "+" || sign === "%") return this.#joined(node, values(node));
+    if (sign === "/") return { ...this.#joined(node, values(node)), separator: "/" } as Expression;
+    return this.#group(node);
+  }
+
+  #format(node: SyntaxNode): Expression {
+    const parts: Expression[] = [];
+    const quote = /^[a-z]*('''|"""|'|")/i.exec(this.#text(node)) ?? ["", ""];
+    const end = node.to - (quote[1]?.length ?? 0);
+    let at = node.from + quote[0].length;
+    for (const child of node.children.filter(({ name }) => name === "FormatReplacement")) {
+      parts.push(this.#piece(at, child.from), this.#group(child));
+      at = child.to;
+    }
+    return { kind: "joined", parts: [...parts, this.#piece(at, end)], separator: "", ...span(node) };
+  }
+
+  #piece(from: number, to: number): Expression {
+    return { kind: "text", value: unescapePython(`"${this.#source.slice(from, Math.max(from, to))}"`), from, to };
+  }
+
+  #joined(node: SyntaxNode, parts: readonly SyntaxNode[]): Expression {
+    return { kind: "joined", parts: parts.map((part) => this.expression(part)), separator: "", ...span(node) };
+  }
+
+  #list(nodes: readonly SyntaxNode[], whole: SyntaxNode): Expression {
+    return { kind: "items", items: nodes.map((value) => ({ value: this.expression(value) })), ...span(whole) };
+  }
+
+  #group(node: SyntaxNode): Expression {
+    const parts = values(node).map((part) => this.expression(part));
+    const [only] = parts;
+    return parts.length === 1 && only ? only : { kind: "other", parts, ...span(node) };
+  }
+
+  #arguments(list: SyntaxNode): readonly Argument[] {
+    const args: Argument[] = [];
+    for (const [index, child] of list.children.entries()) {
+      if (!isExpression(child) || list.children[index + 1]?.name === "AssignOp") continue;
+      const key = list.children[index - 1]?.name === "AssignOp" ? list.children[index - 2] : undefined;
+      args.push({ value: this.expression(child), ...(key && { name: this.#text(key) }) });
+    }
+    return args;
+  }
+
+  #entries(node: SyntaxNode): readonly Argument[] {
+    const items = node.children.filter((child) => isExpression(child) || child.name === ":");
+    return items.flatMap((child, index) => {
+      if (child.name === ":" || items[index + 1]?.name === ":") return [];
+      const key = items[index - 1]?.name === ":" ? items[index - 2] : undefined;
+      const keyed = key && this.expression(key);
+      return [{ value: this.expression(child), ...(keyed?.kind === "text" && { name: keyed.value }) }];
+    });
+  }
+}
+
+function bind(node: SyntaxNode, written: string, module: string): Statement {
+  const [path = "", alias] = written.split(" as ");
+  const full = module === "" ? path : `${module}.${path}`;
+  const [top = ""] = path.split(".");
+  // `import a.b` binds `a`.
+  const isWhole = alias === undefined && module === "";
+  return { kind: "import", local: alias ?? (isWhole ? top : path), full: isWhole ? top : full, ...span(node) };
+}
+
+function isText(name: string): boolean {
+  return name === "String" || name === "ContinuedString";
+}
+
+function isExpression({ name }: SyntaxNode): boolean {
+  return /Expression$|^(?:String|FormatString|ContinuedString|VariableName|Number|Boolean|None)$/.test(name);
+}
+
+function values(node: SyntaxNode): readonly SyntaxNode[] {
+  return node.children.filter(isExpression);
+}
+
+function span({ from, to }: SyntaxNode): { readonly from: number; readonly to: number } {
+  return { from, to };
+}

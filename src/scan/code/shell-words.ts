@@ -1,0 +1,129 @@
+/** Words of a shell command as far as they are known without running it: quotes off, variables put in, marks collected. */
+import type { ArithmeticExpression, DoubleQuotedChild, ParsedScript, Word, WordPart } from "unbash";
+import { UNKNOWN } from "./act.ts";
+import { NO_TAINTS, taint, type Taints, uniteTaints } from "./taint.ts";
+import { isSecretVariable, secretKindOf } from "./sensitive-paths.ts";
+
+export interface ShellWord {
+  /** As it is written. */
+  readonly written: string;
+  /** With `UNKNOWN` for what is not known, and `~` for the home folder. */
+  readonly value: string;
+  readonly taints: Taints;
+  /** Quotes, escapes or variables stand inside of a plain word, where they only hide it. */
+  readonly isHidden: boolean;
+  /** Variables and commands whose values are put in. */
+  readonly expands: boolean;
+  /** The names of the variables in it. */
+  readonly variables: readonly string[];
+}
+
+export interface KnownVariable {
+  /** `undefined` when it is not known. */
+  readonly value?: string;
+  readonly taints: Taints;
+}
+
+export interface WordContext {
+  variable(name: string): KnownVariable | undefined;
+  /** The marks of what a command in the word prints, and the text, when it is known. */
+  output(script: ParsedScript | undefined): { readonly taints: Taints; readonly value?: string };
+}
+
+interface Piece {
+  readonly value: string;
+  readonly taints: Taints;
+  readonly expands: boolean;
+  readonly variables?: readonly string[];
+}
+
+export function readShellWord(word: Word, context: WordContext): ShellWord {
+  const pieces = word.parts?.map((part) => readPart(part, context)) ?? [plain(word.value)];
+  const value = expandTilde(pieces.map((piece) => piece.value).join(""), word.text);
+  const expands = pieces.some((piece) => piece.expands);
+  const own = secretKindOf(value) ? taint("secret-path", value) : NO_TAINTS;
+  return {
+    written: word.text,
+    value,
+    taints: uniteTaints(own, ...pieces.map((piece) => piece.taints)),
+    expands,
+    isHidden: hides(word, value),
+    variables: pieces.flatMap(({ variables = [] }) => variables),
+  };
+}
+
+/** Text that is not a word: a here-document. */
+export function readParts(parts: readonly WordPart[] | undefined, text: string, context: WordContext): ShellWord {
+  const pieces = parts?.map((part) => readPart(part, context)) ?? [plain(text)];
+  const value = pieces.map((piece) => piece.value).join("");
+  const taints = uniteTaints(...pieces.map((piece) => piece.taints));
+  return { written: text, value, taints, isHidden: false, expands: false, variables: [] };
+}
+
+function plain(value: string): Piece {
+  return { value, taints: NO_TAINTS, expands: false };
+}
+
+function expandTilde(value: string, written: string): string {
+  return /^["']?\$(?:HOME\b|\{HOME\})/.test(written) && value.startsWith(UNKNOWN) ? `~${value.slice(1)}` : value;
+}
+
+/** `c""url`, `cu\rl`, `$'\x63url'`: nobody writes a plain word so, unless it is not to be found. */
+function hides({ text, parts }: Word, value: string): boolean {
+  if (!/^[\w./-]{2,}$/.test(value)) return false;
+  if (parts?.some((part) => part.type === "AnsiCQuoted" && /\\[x0-7u]/.test(part.text))) return true;
+  return /^[\w./-]+(?:""|''|\\[a-zA-Z]|'[\w]+'|"[\w]+")[\w./-]*$/.test(text) && !/^[\w./-]+=|^-/.test(text);
+}
+
+function readPart(part: WordPart | DoubleQuotedChild, context: WordContext): Piece {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+    case "Glob":
+      return plain(part.value);
+    case "DoubleQuoted":
+    case "LocaleString":
+      return joinPieces(part.parts.map((child) => readPart(child, context)));
+    case "SimpleExpansion":
+      return readVariable(part.text.slice(1), context);
+    case "ParameterExpansion": {
+      const own = readVariable(part.parameter, context);
+      const isDefault = part.operation?.type === "Default" && own.value === UNKNOWN;
+      if (isDefault && part.operation?.type === "Default") {
+        const operand = readShellWord(part.operation.operand, context);
+        return { value: operand.value === "" ? UNKNOWN : operand.value, taints: uniteTaints(own.taints, operand.taints), expands: true, variables: [part.parameter] };
+      }
+      return part.operation === undefined ? own : { ...own, value: UNKNOWN };
+    }
+    case "CommandExpansion":
+    case "ProcessSubstitution": {
+      const { taints, value } = context.output(part.script);
+      return { value: value ?? UNKNOWN, taints, expands: true };
+    }
+    case "ArithmeticExpansion":
+      return { value: UNKNOWN, taints: scriptsIn(part.expression, context), expands: true };
+    default:
+      return plain(part.text);
+  }
+}
+
+function readVariable(name: string, context: WordContext): Piece {
+  const known = context.variable(name);
+  const own = known === undefined && isSecretVariable(name) ? taint("variable", name) : NO_TAINTS;
+  const value = name === "HOME" && known === undefined ? "~" : (known?.value ?? UNKNOWN);
+  return { value, taints: uniteTaints(own, known?.taints ?? NO_TAINTS), expands: true, variables: [name] };
+}
+
+function joinPieces(pieces: readonly Piece[]): Piece {
+  return {
+    value: pieces.map(({ value }) => value).join(""),
+    taints: uniteTaints(...pieces.map(({ taints }) => taints)),
+    expands: pieces.some(({ expands }) => expands),
+    variables: pieces.flatMap(({ variables = [] }) => variables),
+  };
+}
+
+function scriptsIn(expression: ArithmeticExpression | undefined, context: WordContext): Taints {
+  return expression?.type === "ArithmeticCommandExpansion" ? context.output(expression.script).taints : NO_TAINTS;
+}

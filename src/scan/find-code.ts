@@ -1,0 +1,165 @@
+/** Where code stands in a skill: scripts, code blocks and spans of documents, dynamic commands, hooks, package scripts. */
+import { findCommands } from "../parse/find-commands.ts";
+import type { Json, SkillManifest } from "../skill/manifest.ts";
+import type { ParsedSkill } from "../skill/skill.ts";
+import type { CodeLanguage, CodePart, PartKind } from "./code/code-part.ts";
+import { languageOfTag } from "./file-kind.ts";
+import type { CodeBlock } from "./markdown.ts";
+import type { ScanLimits, SkippedPart } from "./scan-limits.ts";
+import type { ScannedDocument, ScannedFile } from "./scanned-skill.ts";
+import { isWarning } from "./warning.ts";
+
+/** Programs that are worth a look wherever they are written, also without a sign that it is code. */
+const TELLING =
+  /(?:^|[\s|;&(`$])(?:curl|wget|bash|sh|zsh|eval|base64|xxd|nc|ncat|socat|rm|dd|mkfs\S*|chmod|crontab|python3?|node|powershell|pwsh|iex|iwr|npx|uvx|pip3?|security|osascript|scp|rsync|dig|nslookup|cat|env|printenv|tar|xattr|spctl|unzip|7z|history|git)\s/;
+
+export interface FoundCode {
+  readonly parts: readonly CodePart[];
+  readonly skipped: readonly SkippedPart[];
+}
+
+export function findCode(
+  { files, documents, parsed, manifest, skillFile }: { readonly files: readonly ScannedFile[]; readonly documents: readonly ScannedDocument[]; readonly parsed?: ParsedSkill | undefined; readonly manifest?: SkillManifest | undefined; readonly skillFile: string },
+  limits: ScanLimits,
+): FoundCode {
+  const skipped: SkippedPart[] = [];
+  const bound = (parts: readonly CodePart[], path: string): readonly CodePart[] => {
+    if (parts.length > limits.pieces) skipped.push({ path, reason: `Not followed: more than ${limits.pieces} pieces of code.` });
+    return parts.slice(0, limits.pieces);
+  };
+  const parts = [
+    ...files.flatMap(scriptParts),
+    ...documents.flatMap((document) => bound(documentParts(document), document.file.path)),
+    ...(manifest && parsed ? hookParts(manifest, parsed, skillFile) : []),
+  ];
+  return { parts, skipped };
+}
+
+function makePart(path: string, language: CodeLanguage, kind: PartKind, text: string, firstLine: number, isWarned = false): CodePart {
+  return { path, language, kind, text, firstLine, isWarning: isWarned };
+}
+
+function scriptParts(file: ScannedFile): readonly CodePart[] {
+  const { path, text, language } = file;
+  if (text === undefined) return [];
+  if (language !== undefined) return [makePart(path, language, "script", text, 1)];
+  const name = path.split("/").at(-1) ?? "";
+  if (name === "package.json") return packageScripts(path, text);
+  if (/^(?:Makefile|makefile|GNUmakefile)$|\.mk$/.test(name)) return [makePart(path, "shell", "script", recipesOf(text), 1)];
+  if (/^(?:Dockerfile|Containerfile)/.test(name)) return [makePart(path, "shell", "script", dockerCommands(text), 1)];
+  return [];
+}
+
+/** Scripts of npm run without being asked when a package is installed. */
+function packageScripts(path: string, text: string): readonly CodePart[] {
+  let scripts: unknown;
+  try {
+    scripts = (JSON.parse(text) as { readonly scripts?: unknown } | null)?.scripts;
+  } catch {
+    return []; // Not a package file that npm would read either.
+  }
+  if (typeof scripts !== "object" || scripts === null) return [];
+  return Object.entries(scripts).flatMap(([name, command]) => {
+    if (typeof command !== "string") return [];
+    const at = text.indexOf(JSON.stringify(name));
+    const line = at === -1 ? 1 : text.slice(0, at).split("\n").length;
+    return [makePart(path, "shell", "script", command, line)];
+  });
+}
+
+/** Lines that begin with a tab; others are blank, so that lines keep their numbers. */
+function recipesOf(text: string): string {
+  return text.split("\n").map((line) => (line.startsWith("\t") ? line.slice(1).replace(/^[@-]+/, "").replaceAll("$$", "$") : "")).join("\n");
+}
+
+function dockerCommands(text: string): string {
+  let continues = false;
+  return text
+    .split("\n")
+    .map((line) => {
+      const isRun = /^\s*RUN\s/i.test(line);
+      const kept = isRun || continues ? line.replace(/^\s*RUN\s+/i, "") : "";
+      continues = (isRun || continues) && line.trimEnd().endsWith("\\");
+      return kept;
+    })
+    .join("\n");
+}
+
+function documentParts({ file, parts }: ScannedDocument): readonly CodePart[] {
+  const { path, text } = file;
+  return [
+    ...parts.blocks.flatMap((block) => blockParts(path, block)),
+    ...parts.spans
+      .filter((span) => TELLING.test(` ${span.text} `) && !/^!/.test(span.text))
+      .map((span) => makePart(path, "shell", "span", blankPlaceholders(span.text), span.line, isWarning(span.around.replace(span.text, "")))),
+    ...proseCommands(path, parts.prose),
+    ...dynamicParts(path, text),
+  ];
+}
+
+/** A line of a document that is a command, without any mark-up. */
+function proseCommands(path: string, prose: readonly string[]): readonly CodePart[] {
+  return prose.flatMap((line, index) => {
+    const [, command = ""] = /^\s*(?:[$>%]\s+|\d+[.)]\s+|[-*]\s+)?(?:run:?\s+|execute:?\s+)?((?:sudo\s+)?(?:curl|wget|bash|sh|echo|cat|env|printenv|python3?|powershell|iex|eval|rm)\s+[^.]*?[|>/$(].*)$/i.exec(line) ?? [];
+    return command === "" ? [] : [makePart(path, "shell", "span", blankPlaceholders(command), index + 1, isWarning(line))];
+  });
+}
+
+function blockParts(path: string, { tag, text, firstLine, lead }: CodeBlock): readonly CodePart[] {
+  const isWarned = isWarning(lead);
+  const language = languageOfTag(tag);
+  if (language === "shell") return shellBlocks(path, text, firstLine, isWarned);
+  if (language !== undefined) return [makePart(path, language, "block", text, firstLine, isWarned)];
+  if (tag === "!" ) return [];
+  const isPlain = /^(?:|text|txt|plain|plaintext|none|output|log|markdown|md)$/.test(tag);
+  return isPlain && TELLING.test(text) ? shellBlocks(path, commandLines(text), firstLine, isWarned) : [];
+}
+
+/** Of a text that may be anything, only what looks like commands. */
+function commandLines(text: string): string {
+  return text.split("\n").map((line) => (TELLING.test(` ${line}`) && !/^\s*[│├└|]|:\s*$/.test(line) ? line : "")).join("\n");
+}
+
+/** Prompts are taken off; in a session with prompts, lines without one are output. */
+function shellBlocks(path: string, text: string, firstLine: number, isWarned: boolean): readonly CodePart[] {
+  const lines = text.split("\n");
+  const hasPrompts = lines.some((line) => /^\s*\$ /.test(line));
+  let continues = false;
+  const commands = lines.map((line) => {
+    const isCommand = !hasPrompts || /^\s*[$>] /.test(line) || continues;
+    continues = isCommand && line.trimEnd().endsWith("\\");
+    return isCommand ? line.replace(/^(\s*)[$>] /, "$1  ") : "";
+  });
+  return [makePart(path, "shell", "block", blankPlaceholders(commands.join("\n")), firstLine, isWarned)];
+}
+
+/** `<your-token>` in an example is a word, not a redirection. */
+function blankPlaceholders(text: string): string {
+  return text.replace(/<(?=[A-Za-z])[\w .:/-]{1,60}>/g, (placeholder) => "X".repeat(placeholder.length));
+}
+
+/** They run before the text is shown. */
+function dynamicParts(path: string, text: string): readonly CodePart[] {
+  let line = 1;
+  return findCommands(text).flatMap((piece) => {
+    const start = line;
+    line += piece.text.split("\n").length - 1;
+    return piece.kind === "command" ? [makePart(path, "shell", "dynamic", piece.command, start)] : [];
+  });
+}
+
+/** Every command below `hooks`, whichever event it is for: other clients know more events than are carried out here. */
+function hookParts(manifest: SkillManifest, parsed: ParsedSkill, path: string): readonly CodePart[] {
+  const line = parsed.position("hooks")?.line ?? 1;
+  return commandsIn(manifest.hooks ?? null).map((command) => makePart(path, "shell", "hook", command, line));
+}
+
+function commandsIn(value: Json): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value as Readonly<Record<string, Json>>).flatMap(([key, item]) => {
+    const words = Array.isArray(item) ? item : [item];
+    const isCommand = key === "command" && words.every((word) => typeof word === "string");
+    if (!isCommand) return commandsIn(item);
+    return [typeof item === "string" ? item : words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")];
+  });
+}

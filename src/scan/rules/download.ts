@@ -1,0 +1,127 @@
+/** Code that comes from the network and runs at once, or is installed from where nobody vouches for it. */
+import type { Act } from "../code/act.ts";
+import { UNKNOWN } from "../code/act.ts";
+import { type HostKind, hostKindOf, hostOf } from "../code/hosts.ts";
+import { hasTaint, taintDetails } from "../code/taint.ts";
+import { isAtLeast, type ScanSeverity } from "../finding.ts";
+import type { Hit, ScanRule } from "../rule.ts";
+import type { ScannedSkill } from "../scanned-skill.ts";
+import { actHit, actsOf, isDocumented } from "./act-hits.ts";
+
+const BY_HOST: Readonly<Record<HostKind, ScanSeverity>> = {
+  drop: "block",
+  shortener: "block",
+  address: "block",
+  other: "high",
+  repository: "high",
+  installer: "low",
+  local: "low",
+};
+
+/** By where it comes from; worst of several. */
+function gradeDownload(act: Act): { readonly severity: ScanSeverity; readonly from: string } {
+  const addresses = taintDetails(act.taints, "remote");
+  let worst: { severity: ScanSeverity; from: string } = { severity: "low", from: "" };
+  for (const address of addresses.length > 0 ? addresses : [""]) {
+    const host = hostOf(address.includes("://") ? address : `//${address}`);
+    const isKnown = host !== undefined && !host.includes(UNKNOWN) && /[.:]|^localhost$/.test(host);
+    const kind = isKnown ? hostKindOf(host) : "other";
+    // Plain HTTP can be changed by anyone on the way.
+    const isOpen = /^http:/i.test(address) && kind !== "local";
+    const severity = isOpen && kind !== "installer" ? "block" : documented(act, kind, isKnown);
+    if (isAtLeast(severity, worst.severity)) worst = { severity, from: isKnown ? host : address.replaceAll(UNKNOWN, "…").slice(0, 60) };
+  }
+  return worst;
+}
+
+/** In a document, an unknown address is a placeholder, and a public repository can be looked at first. */
+function documented(act: Act, kind: HostKind, isKnown: boolean): ScanSeverity {
+  const severity = BY_HOST[kind];
+  if (!isDocumented(act)) return severity;
+  if (!isKnown) return "low";
+  return kind === "repository" ? "medium" : severity;
+}
+
+export const DOWNLOAD_RULES: readonly ScanRule[] = [
+  {
+    id: "download.execute",
+    family: "download",
+    severity: "block",
+    title: "A download is executed without being looked at",
+    explanation:
+      "Whoever controls the address decides what runs, each time anew. `block` for plain HTTP, bare IP addresses, link shorteners and paste hosts; `high` for other hosts; `low` where a project publishes its own installer.",
+    help: "Put the code into the skill, or name a package and its version in `packages`.",
+    find: findExecuted,
+  },
+  {
+    id: "download.package",
+    family: "download",
+    severity: "medium",
+    title: "A package is installed from an address instead of a registry",
+    explanation: "No registry knows the package, so nobody else looked at it, and its content can change. Repositories on well-known hosts are `low`.",
+    help: "Install a published version, or put the code into the skill.",
+    find: findPackages,
+  },
+  {
+    id: "download.locked-archive",
+    family: "download",
+    severity: "high",
+    title: "An archive is opened with a password that comes along",
+    explanation: "A password that is told together with the archive keeps no one out but scanners. It is a usual way to bring malware past them.",
+    help: "Do not open it. Put files into the skill as they are.",
+    find: findLockedArchives,
+  },
+];
+
+function* findExecuted(skill: ScannedSkill): Iterable<Hit> {
+  const seen = new Set<string>();
+  for (const act of actsOf(skill, "run")) {
+    if (!hasTaint(act.taints, "remote") || isOwnData(act)) continue;
+    const { severity, from } = gradeDownload(act);
+    const key = `${act.part.path}\0${act.part.firstLine + act.at}\0${act.seen}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    yield actHit(act, { severity, ...(from !== "" && { detail: `from \`${from}\`` }) });
+  }
+}
+
+/** A program that is started with a value from the network among its arguments does not execute it. */
+function isOwnData({ target = "", content }: Act): boolean {
+  const starts = /^(?:subprocess\.|child_process\.(?:spawn|execFile|fork)|execa|os\.(?:exec|spawn)|asyncio\.)/.test(target);
+  return starts && content !== undefined && !content.startsWith(UNKNOWN) && !/^(?:ba|z|da)?sh -c/.test(content);
+}
+
+const INSTALLERS = /^(?:pip3?|uv|uvx|pipx|npm|npx|pnpm|yarn|bun|bunx|gem|go|cargo|poetry|conda|deno)$/;
+
+function* findPackages(skill: ScannedSkill): Iterable<Hit> {
+  for (const act of actsOf(skill, "command")) {
+    const [program = "", ...words] = act.words ?? [];
+    const isPython = /^python[\d.]*$/.test(program) && words[0] === "-m" && words[1] === "pip";
+    if (!INSTALLERS.test(program) && !isPython) continue;
+    if (words.some((word) => /^(?:config|registry|--registry|run|publish|login|--proxy)/.test(word) && !/^--(?:from|with)/.test(word))) continue;
+    const source = words.find((word, at) => /^(?:git\+)?(?:https?|ssh|git):\/\//i.test(word) && !/^--?(?:registry|index-url|i|extra-index-url|find-links|f|trusted-host|default-index)$/.test(words[at - 1] ?? ""));
+    const index = words.find((word, at) => /^--?(?:index-url|i|extra-index-url)$/.test(words[at - 1] ?? "") && /^https?:/.test(word));
+    if (source !== undefined) {
+      const kind = hostKindOf(hostOf(source.replace(/^git\+/, "")) ?? "");
+      yield actHit(act, { severity: kind === "repository" || kind === "installer" ? "low" : "medium", detail: `\`${source.slice(0, 80)}\`` });
+    } else if (index !== undefined && !/pypi\.org|pytorch\.org|nvidia\.com|pypi\.\w|registry\.npmjs/.test(index)) {
+      yield actHit(act, { severity: "low", detail: `packages from \`${index.slice(0, 80)}\`` });
+    }
+  }
+}
+
+const LOCKED_PROSE = /\b(?:extract|unzip|unpack|open|archive|zip)\b[^.\n]{0,80}\b(?:password|passcode|pass)\b\s*(?:is|:|=)?\s*[“"'`]?[\w!@#$%-]{3,}/i;
+
+function* findLockedArchives(skill: ScannedSkill): Iterable<Hit> {
+  for (const act of actsOf(skill, "command")) {
+    const [program = "", ...words] = act.words ?? [];
+    const isLocked = (program === "unzip" && words.some((word) => /^-P/.test(word))) || (/^(?:7z|7za|7zz)$/.test(program) && words.some((word) => /^[xe]$/.test(word)) && words.some((word) => /^-p./.test(word))) || (program === "unrar" && words.some((word) => /^-p[^-]/.test(word)));
+    if (isLocked && !words.some((word) => /^-[pP]?(?:\uFFFC|\$)/.test(word) || word === UNKNOWN)) yield actHit(act, { severity: isDocumented(act) ? "medium" : "high" });
+  }
+  for (const { file, parts } of skill.documents) {
+    for (const [index, line] of parts.prose.entries()) {
+      const around = parts.prose.slice(Math.max(0, index - 3), index + 1).join("\n");
+      if (LOCKED_PROSE.test(line) && /https?:\/\/|\bdownload\b/i.test(around)) yield { path: file.path, line: index + 1, seen: line.trim(), severity: "high" };
+    }
+  }
+}

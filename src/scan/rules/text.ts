@@ -1,0 +1,173 @@
+/** Characters that make a text read differently to a person and to a model. */
+import { nameCodePoint, takeOutInvisible } from "../../foundation/hidden-characters.ts";
+import { positionAt } from "../../parse/text-position.ts";
+import type { Hit, ScanRule } from "../rule.ts";
+import type { ScannedFile, ScannedSkill } from "../scanned-skill.ts";
+
+const TAG = /^[\u{E0000}-\u{E007F}]/u;
+const BIDIRECTIONAL = /^[\u202A-\u202E\u2066-\u2069]/u;
+/** So many in a row are no accident of copying: they spell something. */
+const MESSAGE_LENGTH = 8;
+
+interface Run {
+  readonly at: number;
+  readonly characters: readonly string[];
+}
+
+function* textFiles(skill: ScannedSkill): Iterable<ScannedFile & { readonly text: string }> {
+  for (const file of skill.files) if (file.text !== undefined) yield { ...file, text: file.text };
+}
+
+/** Hidden characters that stand together. */
+function hiddenRuns(text: string): readonly Run[] {
+  const runs: { at: number; end: number; characters: string[] }[] = [];
+  const skipped = text.startsWith("\uFEFF") ? 1 : 0;
+  for (const { character, index } of takeOutInvisible(text).hidden) {
+    if (index < skipped) continue;
+    const last = runs.at(-1);
+    if (last?.end === index) {
+      last.characters.push(character);
+      last.end += character.length;
+    } else runs.push({ at: index, end: index + character.length, characters: [character] });
+  }
+  return runs;
+}
+
+function* findRuns(skill: ScannedSkill, isMeant: (run: Run, file: ScannedFile) => boolean, describe: (run: Run) => string): Iterable<Hit> {
+  for (const file of textFiles(skill)) {
+    if (/^[\t\n\x20-\x7E]*$/.test(file.text)) continue;
+    for (const run of hiddenRuns(file.text)) {
+      if (!isMeant(run, file)) continue;
+      const names = run.characters.map(nameCodePoint).join(" ");
+      yield { path: file.path, ...positionAt(file.text, run.at, 1), seen: names, detail: describe(run) };
+    }
+  }
+}
+
+function isTagged({ characters }: Run): boolean {
+  return characters.some((character) => TAG.test(character));
+}
+
+function isTurned({ characters }: Run): boolean {
+  return characters.some((character) => BIDIRECTIONAL.test(character));
+}
+
+/** Tag characters are ASCII, moved up. */
+function readTags(characters: readonly string[]): string {
+  return characters.map((character) => (character.codePointAt(0) ?? 0) - 0xe0000).filter((code) => code >= 0x20 && code < 0x7f).map((code) => String.fromCharCode(code)).join("");
+}
+
+/** Letters of other scripts that look like Latin ones. */
+const LOOKALIKES =
+  /[\u0430\u0435\u043E\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051B\u051D\u04BB\u0410\u0412\u0415\u041A\u041C\u041D\u041E\u0420\u0421\u0422\u0425\u0406\u0408\u0405\u03BF\u03B1\u03BD\u03C1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7\u0261\u0251\u1D04\u1D0F\u2C9F]/u;
+const WORD = /[\p{L}\p{N}._-]*[A-Za-z][\p{L}\p{N}._-]*/gu;
+
+export const TEXT_RULES: readonly ScanRule[] = [
+  {
+    id: "text.tag-characters",
+    family: "text",
+    severity: "block",
+    title: "Text is hidden in tag characters",
+    explanation:
+      "Tag characters (U+E0000 to U+E007F) are invisible to people, while a model reads them as letters. Outside of three flags they have no use in a text, so they are there to give instructions nobody sees.",
+    help: "Do not use the skill. If it is yours, delete the characters.",
+    find: (skill) =>
+      findRuns(skill, isTagged, ({ characters }) => {
+        const message = readTags(characters);
+        return message === "" ? `${characters.length} of them` : `they spell “${message.slice(0, 80)}”`;
+      }),
+  },
+  {
+    id: "text.bidirectional",
+    family: "text",
+    severity: "high",
+    title: "Characters change the direction of the text",
+    explanation:
+      "Bidirectional overrides and isolates make a line look different from what a program or a model reads: code can be shown as a comment. Right-to-left scripts do without them.",
+    help: "Delete them; look at the line in an editor that shows them.",
+    find: (skill) =>
+      findRuns(skill, (run) => isTurned(run) && !isTagged(run), ({ characters: [first = ""] }) => `${nameCodePoint(first)} first`),
+  },
+  {
+    id: "text.invisible-message",
+    family: "text",
+    severity: "high",
+    title: "A long run of invisible characters stands in the text",
+    explanation:
+      "Zero-width characters and variation selectors can encode a message: one bit or byte each. A few come from copying; a long run in one place is made on purpose.",
+    help: "Delete them. If you did not put them there, do not use the skill.",
+    find: (skill) =>
+      findRuns(
+        skill,
+        (run) => !isTagged(run) && !isTurned(run) && run.characters.length >= MESSAGE_LENGTH,
+        ({ characters }) => `${characters.length} in a row`,
+      ),
+  },
+  {
+    id: "text.invisible",
+    family: "text",
+    severity: "low",
+    title: "Invisible characters stand in the text",
+    explanation:
+      "Zero-width characters break words apart for a filter while a model reads on. Single ones are mostly left over from copying, so this is only worth a look.",
+    help: "Delete them, unless you know why they are there.",
+    find: (skill) =>
+      findRuns(
+        skill,
+        (run) => !isTagged(run) && !isTurned(run) && run.characters.length < MESSAGE_LENGTH,
+        ({ characters: [first = ""] }) => nameCodePoint(first),
+      ),
+  },
+  {
+    id: "text.homoglyph",
+    family: "text",
+    severity: "medium",
+    title: "A word mixes Latin letters with ones that look like them",
+    explanation:
+      "A Cyrillic or Greek letter inside of a Latin word makes a name, a host or a command look like another. Real words do not mix scripts.",
+    help: "Write the word in one script; check where addresses and commands really lead.",
+    find: findLookalikes,
+  },
+  {
+    id: "text.terminal-escape",
+    family: "text",
+    severity: "medium",
+    title: "A document has control sequences for terminals",
+    explanation:
+      "Escape characters in a document are obeyed by a terminal that shows it: they can overwrite what was printed before, and so hide text from a person who looks with `cat`.",
+    help: "Delete them.",
+    find: function* (skill) {
+      for (const { file } of skill.documents) {
+        for (const match of file.text.matchAll(/\u001B[\[\]PX^_][ -~]{0,20}/g)) {
+          yield { path: file.path, ...positionAt(file.text, match.index, 1), seen: match[0].replace("\u001B", "ESC ") };
+        }
+      }
+    },
+  },
+];
+
+function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
+  for (const file of textFiles(skill)) {
+    if (!LOOKALIKES.test(file.text)) continue;
+    for (const { 0: word, index } of file.text.matchAll(WORD)) {
+      if (!isMixed(word)) continue;
+      const before = file.text.slice(Math.max(0, index - 8), index);
+      const isAddress = /:\/\/$|@$/.test(before) || /\.[a-z]{2,}$/.test(word);
+      yield {
+        path: file.path,
+        ...positionAt(file.text, index, 1),
+        seen: word,
+        detail: [...word].filter((letter) => LOOKALIKES.test(letter)).map(nameCodePoint).slice(0, 4).join(" "),
+        severity: isAddress ? "medium" : "low",
+      };
+    }
+  }
+}
+
+/** Latin letters around a lookalike, and no other letter of its script: real words of that script have more of them. */
+export function isMixed(word: string): boolean {
+  const letters = [...word].filter((letter) => /\p{L}/u.test(letter));
+  const latin = letters.filter((letter) => /\p{Script=Latin}/u.test(letter) && !LOOKALIKES.test(letter)).length;
+  const alike = letters.filter((letter) => LOOKALIKES.test(letter)).length;
+  return alike > 0 && latin >= 2 && alike + latin === letters.length && latin >= alike;
+}

@@ -1,0 +1,143 @@
+/**
+ * Looks over all files of a skill by the rules. Nothing of the skill is executed, imported or fetched; what could not be
+ * looked at is named. The same files give the same report, in the same order.
+ */
+import { basename } from "node:path";
+import { cleanLine } from "../disclose/clean-text.ts";
+import { shorten } from "../parse/shorten.ts";
+import { parseSkill } from "../parse/parse-skill.ts";
+import type { ParsedSkill, SkillCandidate } from "../skill/skill.ts";
+import { identifyContent } from "../trust/content-identity.ts";
+import type { SkillContent } from "../trust/list-content.ts";
+import { validateSkill } from "../validate/validate-skill.ts";
+import { analyseCode } from "./code/analyse-code.ts";
+import { isMarkdown } from "./file-kind.ts";
+import { findCode } from "./find-code.ts";
+import { compareFindings, type Finding, fingerprintOf, isAtLeast } from "./finding.ts";
+import { takeMarkdownApart } from "./markdown.ts";
+import { readSkillFiles } from "./read-files.ts";
+import type { Hit, ScanRule } from "./rule.ts";
+import { SCAN_RULES } from "./rules.ts";
+import { SCAN_LIMITS, type ScanLimits, type SkippedPart } from "./scan-limits.ts";
+import type { ScannedDocument, ScannedFile, ScannedSkill } from "./scanned-skill.ts";
+
+export interface ScanSkillOptions {
+  /** What the catalog calls it; otherwise its own name. */
+  readonly name?: string;
+  /** Names of other skills that this one could be mistaken for. */
+  readonly knownNames?: readonly string[];
+  /** Rules that are not applied, by id. */
+  readonly ignore?: readonly string[];
+  readonly limits?: Partial<ScanLimits>;
+}
+
+export interface ScanReport {
+  /** Of the skill. */
+  readonly name: string;
+  /** Worst first. */
+  readonly findings: readonly Finding[];
+  /** How many files there are, and how many of their bytes were read. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly skipped: readonly SkippedPart[];
+  /** Content identity of what was scanned, `sha256:…`; absent when it cannot be covered whole. */
+  readonly digest?: string;
+}
+
+/** A folder, or a skill of a catalog. */
+export type ScanSubject = SkillContent | { readonly directory: string };
+
+const SKILL_FILE = "SKILL.md";
+const MOST_EVIDENCE = 160;
+
+export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions = {}): Promise<ScanReport> {
+  const limits = { ...SCAN_LIMITS, ...options.limits };
+  const content = toContent(subject);
+  const { files, bytes, skipped } = readSkillFiles(content, limits);
+  const skill = await readScannedSkill(content, files, limits, options);
+  const ignored = new Set(options.ignore);
+  const findings = SCAN_RULES.filter(({ id }) => !ignored.has(id)).flatMap((rule) => applyRule(rule, skill.skill, limits));
+  const identity = identifyContent(content);
+  return {
+    name: skill.skill.name,
+    findings: findings.toSorted(compareFindings),
+    files: files.length,
+    bytes,
+    skipped: [...skipped, ...skill.skipped],
+    ...(identity.ok && { digest: identity.identity.digest }),
+  };
+}
+
+function toContent(subject: ScanSubject): SkillContent {
+  if ("location" in subject) return subject;
+  return { form: "directory", directory: subject.directory, location: `${subject.directory}/${SKILL_FILE}` };
+}
+
+interface ReadSkill {
+  readonly skill: ScannedSkill;
+  readonly skipped: readonly SkippedPart[];
+}
+
+async function readScannedSkill(content: SkillContent, files: readonly ScannedFile[], limits: ScanLimits, options: ScanSkillOptions): Promise<ReadSkill> {
+  const skillFile = basename(content.location);
+  const own = files.find(({ path }) => path === skillFile) ?? files.find(({ path }) => path.toLowerCase() === skillFile.toLowerCase());
+  const parsed = own?.text === undefined ? undefined : await parseOwn(content, own.text);
+  const manifest = parsed && validateSkill(parsed, "lenient").manifest;
+  const documents = files.flatMap((file) => toDocument(file, skillFile));
+  const found = findCode({ files, documents, parsed, manifest, skillFile: own?.path ?? skillFile }, limits);
+  const analysed = await analyseCode(found.parts, limits);
+  const skill: ScannedSkill = {
+    name: options.name ?? manifest?.name ?? basename(content.directory),
+    knownNames: options.knownNames ?? [],
+    skillFile: own?.path ?? skillFile,
+    files,
+    documents,
+    ...(parsed && { parsed }),
+    ...(manifest && { manifest }),
+    acts: analysed.acts,
+  };
+  return { skill, skipped: [...found.skipped, ...analysed.skipped] };
+}
+
+function parseOwn({ form, location, directory }: SkillContent, text: string): ParsedSkill | Promise<ParsedSkill> {
+  const candidate: SkillCandidate = { form, file: location, directory, defaultName: basename(form === "directory" ? directory : location) };
+  return parseSkill(candidate, text);
+}
+
+/** Documents are what a person or a model reads: Markdown, plain text, and the skill file whatever its form. */
+function toDocument(file: ScannedFile, skillFile: string): readonly ScannedDocument[] {
+  const { path, text, language } = file;
+  if (text === undefined || language !== undefined) return [];
+  const isRead = isMarkdown(path) || path === skillFile || /\.(?:txt|rst|adoc|html?|prompt|tmpl)$|(?:^|\/)(?:README|LICENSE|NOTICE)$/i.test(path);
+  return isRead ? [{ file: { ...file, text }, parts: takeMarkdownApart(text) }] : [];
+}
+
+function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): readonly Finding[] {
+  const perFile = new Map<string, number>();
+  const seen = new Set<string>();
+  const findings: Finding[] = [];
+  for (const hit of rule.find(skill)) {
+    const finding = toFinding(rule, hit);
+    const key = `${finding.fingerprint} ${finding.line}`;
+    const count = perFile.get(hit.path) ?? 0;
+    if (seen.has(key) || count >= hitsPerFile) continue;
+    seen.add(key);
+    perFile.set(hit.path, count + 1);
+    findings.push(finding);
+  }
+  return findings;
+}
+
+function toFinding(rule: ScanRule, { path, line, column, seen, shown, detail, severity = rule.severity }: Hit): Finding {
+  const told = detail === undefined ? "" : `: ${shorten(cleanLine(detail), MOST_EVIDENCE)}`;
+  return {
+    id: rule.id,
+    severity: isAtLeast(severity, rule.severity) ? rule.severity : severity,
+    path,
+    line,
+    ...(column !== undefined && { column }),
+    message: `${rule.title}${told}.`,
+    evidence: shorten(cleanLine(shown ?? seen), MOST_EVIDENCE),
+    fingerprint: fingerprintOf(rule.id, path, seen),
+  };
+}

@@ -1,0 +1,53 @@
+/** Fetches from git in a test as an installation does, and shows what came of it. */
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { FetchContext, FetchedSource, FetchOutcome } from "../../src/install/fetch-source.ts";
+import { fetchSource } from "../../src/install/fetch-source.ts";
+import type { InstallFault } from "../../src/install/install-fault.ts";
+import { parseSourceAddress, type SourceAddress } from "../../src/install/source-address.ts";
+import { SOURCE_LIMITS, type SourceLimits } from "../../src/install/source-limits.ts";
+import { temporaryFolder } from "./temporary.ts";
+
+export type FetchingOptions = Partial<Omit<FetchContext, "limits">> & { readonly limits?: Partial<SourceLimits> };
+
+export function readAddress(text: string): SourceAddress {
+  const parsed = parseSourceAddress(text, { cwd: "/work", home: "/home/someone" });
+  if (!parsed.ok) throw new Error(`${parsed.message} ${parsed.hint}`);
+  return parsed.address;
+}
+
+/** The address, or the text of one. */
+export function fetchIt(address: string | SourceAddress, options: FetchingOptions = {}): Promise<FetchOutcome> {
+  return fetchSource(typeof address === "string" ? readAddress(address) : address, {
+    into: temporaryFolder(),
+    environment: { PATH: process.env.PATH },
+    ...options,
+    limits: { ...SOURCE_LIMITS, ...options.limits },
+  });
+}
+
+export async function fetchedFrom(address: string | SourceAddress, options?: FetchingOptions): Promise<FetchedSource> {
+  const outcome = await fetchIt(address, options);
+  if (!outcome.ok) throw new Error(`${outcome.fault.code}: ${outcome.fault.message} ${outcome.fault.hint}`);
+  return outcome.source;
+}
+
+export async function faultFrom(address: string | SourceAddress, options?: FetchingOptions): Promise<InstallFault> {
+  const outcome = await fetchIt(address, options);
+  if (outcome.ok) throw new Error(`It was fetched: ${outcome.source.resolved}`);
+  return outcome.fault;
+}
+
+/** Every file below a folder: `{ "a/b.md": "text", "run.sh*": "…", "link@": "target" }`. */
+export function readFolder(folder: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(folder.length + 1);
+    if (entry.isSymbolicLink()) found[`${name}@`] = readlinkSync(path);
+    else if (entry.isFile()) {
+      found[(statSync(path).mode & 0o100) === 0 ? name : `${name}*`] = readFileSync(path, "latin1");
+    }
+  }
+  return found;
+}
