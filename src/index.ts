@@ -57,6 +57,42 @@ export {
 } from "./foundation/errors.ts";
 export { EXIT, type ExitCode } from "./foundation/exit-codes.ts";
 export { VERSION } from "./foundation/version.ts";
+export type { InstalledWish } from "./install/choose-installed.ts";
+export type { FetchProgress } from "./install/fetch-source.ts";
+export type { InstallFault, InstallFaultCode } from "./install/install-fault.ts";
+export type {
+  ChoosableSkill,
+  ConflictAnswer,
+  InstallConflict,
+  InstallDecisions,
+  InstalledSkill,
+  InstallOutcome,
+  InstallRequest,
+  InstallResult,
+  InstallReview,
+  ReviewedSkill,
+  SkillFinding,
+  SkippedSkill,
+} from "./install/install-request.ts";
+export type { OutdatedOutcome, OutdatedRequest, OutdatedSkill, VersionMark } from "./install/outdated.ts";
+export type { RemoveOptions, RemoveOutcome } from "./install/remove.ts";
+export type { RollbackOptions, RollbackOutcome } from "./install/rollback.ts";
+export type { ScriptGroup, SkillSummary } from "./install/summarise.ts";
+export type {
+  LocalChanges,
+  NewRisk,
+  NotUpdated,
+  ReviewedFile,
+  UpdateAnswer,
+  UpdateDecisions,
+  UpdatedSkill,
+  UpdateOutcome,
+  UpdateRequest,
+  UpdateResult,
+  UpdateReview,
+} from "./install/update-request.ts";
+export type { VerifiedFolder, VerifiedSkill, VerifyReport } from "./install/verify.ts";
+export type { VerifiedGrant } from "./install/verify-grants.ts";
 export type {
   Caller,
   PreparedInvocation,
@@ -66,6 +102,7 @@ export type {
   RefusalReason,
   SkillRequest,
 } from "./invoke/invocation.ts";
+export type { LockEntry, PlacedCopy, PreviousVersion, SourceKind } from "./lock/lock-entry.ts";
 export type { GivenModel, GivenModels } from "./model/given-model.ts";
 export type { Script, ScriptedTurn } from "./model/script.ts";
 export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "./run/approvals.ts";
@@ -87,6 +124,7 @@ export type { SkillStore, StoreOptions } from "./run/skill-store.ts";
 export { wrapResult } from "./run/wrap-result.ts";
 export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
 export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";
+export type { Installing } from "./runtime/installing.ts";
 export type { MetierOptions, RunningOptions } from "./runtime/metier-options.ts";
 export type { PlannedRun, Running } from "./runtime/running.ts";
 export {
@@ -98,9 +136,18 @@ export {
   type ToolsetSchema,
   type ToolsetTool,
 } from "./sandbox/inside/define-toolset.ts";
+export type { Finding, ScanSeverity } from "./scan/finding.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";
-export type { Skill, SkillForm, SkillPlace, SkillStatus, Trust, TrustDecision } from "./skill/skill.ts";
+export type {
+  LockedSkill,
+  Skill,
+  SkillForm,
+  SkillPlace,
+  SkillStatus,
+  Trust,
+  TrustDecision,
+} from "./skill/skill.ts";
 export type { AskUser } from "./tools/ask-user.ts";
 export type { OwnedTool } from "./tools/own-tools.ts";
 export type { SkillTool } from "./tools/skills/skill-tool.ts";

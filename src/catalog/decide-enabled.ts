@@ -1,9 +1,9 @@
 /** Whether configuration lets a skill be used, and the sentence that says why not. */
-import type { PluginEntry, SkillsConfig } from "../config/config.ts";
+import type { SkillsConfig } from "../config/config.ts";
+import { pluginName } from "../config/plugin-entry.ts";
 import { type NameMatcher, nameMatcher } from "../foundation/glob-pattern.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { Scope } from "../skill/scope.ts";
-import { normaliseSkillName } from "../skill/skill-name.ts";
 
 /** What the answer depends on. A placed skill has it. */
 export interface EnablementSubject {
@@ -54,12 +54,4 @@ function bundledReason({ root, manifest }: EnablementSubject, config: SkillsConf
 function pluginReason({ root, manifest }: EnablementSubject, off: ReadonlySet<string>): string | undefined {
   if (root.scope !== "installed" || !off.has(manifest.name)) return undefined;
   return "disabled by its entry in `skills.plugins`";
-}
-
-/** The name the entry gives, or that of its repository: `https://example.com/user/my-skill.git` is `my-skill`. */
-function pluginName({ name, url }: PluginEntry): string {
-  if (name !== undefined) return name;
-  const [address = ""] = url.split(/[?#]/, 1);
-  const last = address.split(/[/:\\]/).findLast((part) => part !== "") ?? "";
-  return normaliseSkillName(last.replace(/\.git$/i, ""));
 }

@@ -3,10 +3,9 @@
  * installed one, with the trust of its content. A copy that someone changed is a skill of its own.
  */
 import { dirname } from "node:path";
-import type { Diagnostic } from "../foundation/diagnostic.ts";
-import { hasErrors } from "../foundation/diagnostic.ts";
+import { type Diagnostic, hasErrors } from "../foundation/diagnostic.ts";
 import { realPathOr } from "../host/project-folders.ts";
-import { type InstalledCopy, type InstalledSkills, reportChanged } from "../sources/installed-skills.ts";
+import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
 import type { LoadedSkill, RootContent } from "./read-root.ts";
 
 export interface SettledContents {
@@ -22,22 +21,19 @@ export function settleInstalled(
     return { contents, diagnostics: [] };
   }
   const diagnostics: Diagnostic[] = contents.flatMap(reportEmpty);
-  const folders = new Map(
-    contents.flatMap(({ root, skills }) =>
-      root.locked ? skills.map((skill) => [folderOf(skill), skill]) : [],
-    ),
-  );
+  const folders = new Set(contents.flatMap(({ root, skills }) => (root.locked ? skills.map(folderOf) : [])));
   const copies = new Map(installed.copies.map((copy) => [realPathOr(copy.folder), copy]));
   const isKept = (skill: LoadedSkill): boolean => {
+    if (skill.candidate.form !== "directory") return true;
     const folder = folderOf(skill);
     const copy = copies.get(folder);
-    const original = folders.get(folder) ?? (copy && findOriginal(copy, contents));
-    if (skill.candidate.form !== "directory" || original === undefined) return true;
-    if (copy && !folders.has(folder) && isChanged(copy, installed)) {
+    const isInstalled = folders.has(folder);
+    if (!isInstalled && copy === undefined) return true;
+    if (!isInstalled && copy && !mayHold(installed.digests.of(folder), copy.digests)) {
       diagnostics.push(reportChanged(copy.folder, copy.name));
       return true;
     }
-    diagnostics.push(reportCopy(skill, original));
+    diagnostics.push(reportCopy(skill));
     return false;
   };
   const settled = contents.map((content) => {
@@ -53,27 +49,13 @@ function folderOf({ realFile }: LoadedSkill): string {
   return dirname(realFile);
 }
 
-function findOriginal(
-  { name, digests }: InstalledCopy,
-  contents: readonly RootContent[],
-): LoadedSkill | undefined {
-  return contents.find(({ root }) => root.locked?.name === name && root.locked.digest === digests[0])
-    ?.skills[0];
-}
-
-/** Where that cannot be told, the lock's word holds: it never gives more trust. */
-function isChanged({ folder, digests }: InstalledCopy, { digests: known }: InstalledSkills): boolean {
-  const digest = known.of(folder);
-  return digest !== undefined && !digests.includes(digest);
-}
-
-function reportCopy({ candidate }: LoadedSkill, original: LoadedSkill): Diagnostic {
+function reportCopy({ candidate, manifest }: LoadedSkill): Diagnostic {
   return {
     code: "catalog.same-skill-twice",
     severity: "info",
     path: candidate.file,
     line: 1,
-    message: `\`${candidate.file}\` is the installed skill at \`${original.candidate.file}\`; it is listed once.`,
+    message: `\`${candidate.file}\` is the installed skill \`${manifest.name}\`, which stands in the list once, as that.`,
   };
 }
 

@@ -9,8 +9,8 @@ import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { Skill, TrustDecision } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
-import { checkSkillGrant, type GrantCheck } from "../trust/check-skill-grant.ts";
-import { identifyContent } from "../trust/content-identity.ts";
+import { checkSkillGrant, compareWithGrant, type GrantCheck } from "../trust/check-skill-grant.ts";
+import { type IdentityOutcome, identifyContent } from "../trust/content-identity.ts";
 import {
   decideTrust,
   decideUserValues,
@@ -18,7 +18,7 @@ import {
   type TrustInput,
   type TrustRoot,
 } from "../trust/decide-trust.ts";
-import { findSkillGrants, type Grants } from "../trust/grants.ts";
+import { findSkillGrants, type Grants, type SkillGrant } from "../trust/grants.ts";
 import type { SkillContent } from "../trust/list-content.ts";
 import { resolveTrustedPaths } from "../trust/trusted-paths.ts";
 
@@ -83,7 +83,9 @@ export function trustInList(roots: readonly SkillRoot[], inputs: TrustInputs): T
       const rootInput = facts.ofRoot(root);
       const common = commonDecision(rootInput);
       return (subject) => {
-        const skillGrant = checkGrant(subject, inputs.grants, { rehash: false });
+        const skillGrant = findGrant(subject, inputs.grants, (grant) =>
+          checkSkillGrant(grant, subject, { rehash: false }),
+        );
         const isCommon = skillGrant === undefined && isBelow(subject.realFile, rootInput.root.realPath);
         return isCommon && common ? common : decideTrust(facts.of(subject, skillGrant));
       };
@@ -129,10 +131,16 @@ export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): Tr
     facts ??= gatherTrustFacts(roots, inputs);
     const { name, form, location, directory } = skill;
     const subject = { name, form, location, directory, root, realFile: realPathOr(location) };
-    const input = facts.of(subject, checkGrant(subject, inputs.grants, { rehash: true }));
-    const changed = checkLock(skill);
-    if (changed === undefined) return { trust: decideTrust(input), userValues: decideUserValues(input) };
-    return { trust: NOT_AS_LOCKED, userValues: NOT_AS_LOCKED, changed };
+    let identity: IdentityOutcome | undefined;
+    const identify = (): IdentityOutcome => {
+      identity ??= identifyContent(subject);
+      return identity;
+    };
+    const changed = checkLock(skill, identify);
+    if (changed) return { trust: NOT_AS_LOCKED, userValues: NOT_AS_LOCKED, changed };
+    const skillGrant = findGrant(subject, inputs.grants, (grant) => compareWithGrant(grant, identify()));
+    const input = facts.of(subject, skillGrant);
+    return { trust: decideTrust(input), userValues: decideUserValues(input) };
   };
 }
 
@@ -142,17 +150,20 @@ const NOT_AS_LOCKED: TrustDecision = {
     "It is not what its lock records; `metier verify` shows what differs, `metier install` restores it.",
 };
 
-function checkLock(skill: Skill): Diagnostic | undefined {
-  if (skill.locked === undefined || skill.locked.linked) return undefined;
-  const { lock, digest } = skill.locked;
-  const outcome = identifyContent(skill);
+function checkLock(
+  { name, directory, locked }: Skill,
+  identify: () => IdentityOutcome,
+): Diagnostic | undefined {
+  if (locked === undefined || locked.linked) return undefined;
+  const { lock, digest } = locked;
+  const outcome = identify();
   if (!outcome.ok) return outcome.diagnostic;
   if (outcome.identity.digest === digest) return undefined;
   return {
     code: "lock.changed-content",
     severity: "error",
-    path: skill.directory,
-    message: `\`${skill.name}\` has the content \`${outcome.identity.digest}\`, but \`${lock}\` records \`${digest}\`.`,
+    path: directory,
+    message: `\`${name}\` has the content \`${outcome.identity.digest}\`, but \`${lock}\` records \`${digest}\`.`,
     hint: "`metier verify` shows what differs, `metier install` restores it.",
   };
 }
@@ -167,14 +178,13 @@ function trustRoot({ kind, path, grantFolder }: SkillRoot): TrustRoot {
   return { kind, realPath, grantFolder: realPathOr(grantFolder), isLink: realPath !== path };
 }
 
-function checkGrant(
-  subject: TrustSubject,
+/** What became of the grant that holds, or of the likeliest one if none does. */
+function findGrant(
+  { name, location }: TrustSubject,
   grants: Grants,
-  use: { readonly rehash: boolean },
+  check: (grant: SkillGrant) => GrantCheck,
 ): GrantCheck | undefined {
   if (grants.skills.length === 0) return undefined;
-  const checks = findSkillGrants(grants.skills, subject.name, subject.location).map((grant) =>
-    checkSkillGrant(grant, subject, use),
-  );
+  const checks = findSkillGrants(grants.skills, name, location).map(check);
   return checks.find(({ valid }) => valid) ?? checks[0];
 }

@@ -7,11 +7,15 @@ import { run as config } from "./actions/config.ts";
 import { run as doctor } from "./actions/doctor.ts";
 import { runDisable as disable, runEnable as enable } from "./actions/enable.ts";
 import { runFind as find, runMatch as match } from "./actions/find.ts";
+import { run as install } from "./actions/install.ts";
 import { run as list, runInstalled as listInstalled } from "./actions/list.ts";
 import { run as manage } from "./actions/manage.ts";
 import { run as newSkill } from "./actions/new.ts";
+import { run as outdated } from "./actions/outdated.ts";
 import { run as prompt } from "./actions/prompt.ts";
 import { run as read } from "./actions/read.ts";
+import { run as remove } from "./actions/remove.ts";
+import { run as rollback } from "./actions/rollback.ts";
 import { run as runSkill } from "./actions/run.ts";
 import { run as runs } from "./actions/runs.ts";
 import { run as script } from "./actions/script.ts";
@@ -19,7 +23,9 @@ import { run as setup } from "./actions/setup.ts";
 import { run as show } from "./actions/show.ts";
 import { run as tour } from "./actions/tour.ts";
 import { runTrust as trust, runUntrust as untrust } from "./actions/trust.ts";
+import { run as update } from "./actions/update.ts";
 import { run as validate } from "./actions/validate.ts";
+import { run as verify } from "./actions/verify.ts";
 
 export const ACTIONS = {
   chat,
@@ -28,13 +34,17 @@ export const ACTIONS = {
   doctor,
   enable,
   find,
+  install,
   list,
   listInstalled,
   manage,
   match,
   newSkill,
+  outdated,
   prompt,
   read,
+  remove,
+  rollback,
   run: runSkill,
   runs,
   script,
@@ -43,7 +53,9 @@ export const ACTIONS = {
   tour,
   trust,
   untrust,
+  update,
   validate,
+  verify,
 } as const;
 
 export type ActionName = keyof typeof ACTIONS;

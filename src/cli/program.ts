@@ -6,6 +6,7 @@ import type { DeclaredCommand } from "./commands/define.ts";
 import { doctor } from "./commands/doctor.ts";
 import { disable, enable } from "./commands/enable.ts";
 import { find, match } from "./commands/find.ts";
+import { install, remove } from "./commands/install.ts";
 import { list } from "./commands/list.ts";
 import { newSkill } from "./commands/new.ts";
 import { prompt } from "./commands/prompt.ts";
@@ -17,6 +18,7 @@ import { setup } from "./commands/setup.ts";
 import { show } from "./commands/show.ts";
 import { manageActions, manageList, tour } from "./commands/tour.ts";
 import { trust, untrust } from "./commands/trust.ts";
+import { outdated, rollback, update, verify } from "./commands/update.ts";
 import { validate } from "./commands/validate.ts";
 import type { CliContext } from "./context.ts";
 
@@ -34,6 +36,12 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   runs,
   newSkill,
   validate,
+  install,
+  update,
+  outdated,
+  remove,
+  rollback,
+  verify,
   enable,
   disable,
   trust,
@@ -57,7 +65,7 @@ export function buildProgram(command: string | undefined): Application<CliContex
   });
 }
 
-/** `metier skill <command>` and `metier skill manage enable|disable|list`, as other systems have them. */
+/** `metier skill <command>` and `metier skill manage enable|disable|update|remove|list`, as other systems have them. */
 function skillRoutes(): RouteMap<CliContext> {
   return buildRouteMap({
     routes: { ...commandRoutes(COMMANDS), list: list.command, manage: manageRoutes() },
@@ -71,11 +79,13 @@ function manageRoutes(): RouteMap<CliContext> {
     routes: {
       enable: enable.command,
       disable: disable.command,
+      update: update.command,
+      remove: remove.command,
       list: manageList.command,
       actions: manageActions.command,
     },
     defaultCommand: "actions",
-    docs: { brief: "Enable, disable or list installed skills", hideRoute: { actions: true } },
+    docs: { brief: "Enable, disable, update, remove or list installed skills", hideRoute: { actions: true } },
   });
 }
 

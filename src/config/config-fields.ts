@@ -219,7 +219,8 @@ const SKILLS: readonly ConfigField[] = [
   {
     path: "skills.plugins",
     type: PLUGINS,
-    description: "Skills installed from git repositories.",
+    description: "Skills installed from repositories; `metier install` installs those that are missing.",
+    aliases: ["sources"],
     default: [],
     project: "ignore",
   },

@@ -51,7 +51,9 @@ export interface SkillSettings {
   readonly sandbox?: Partial<Reach>;
 }
 
+/** A skill that is to be installed, and the name that it then has. */
 export interface PluginEntry {
+  /** An address as `metier install` takes it; of a local folder its absolute path. */
   readonly url: string;
   readonly ref?: string;
   readonly name?: string;

@@ -41,7 +41,7 @@ export const SANDBOX_FIELDS: readonly ConfigField[] = [
     description: "What isolates commands; `none` runs them unsandboxed.",
     default: "auto",
     project: "tighten",
-    tightening: stricterOf("none", "just-bash", "auto", "sandbox-runtime", "bubblewrap"),
+    tightening: stricterOf("none", "just-bash", "sandbox-runtime", "auto", "bubblewrap"),
   },
   ...reachFields("sandbox"),
   {

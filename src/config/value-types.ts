@@ -7,6 +7,7 @@ import { toKebabCase } from "../foundation/spelling.ts";
 import { expandPath } from "../host/places.ts";
 import { isScope, SCOPES } from "../skill/scope.ts";
 import type { EnvironmentValue, KeychainEntry, PluginEntry } from "./config.ts";
+import { PLUGIN_SOURCES } from "./plugin-entry.ts";
 import { splitCommand } from "./split-command.ts";
 
 /** What `~` and relative paths mean for a value. */
@@ -165,29 +166,41 @@ const VARIABLE_SOURCES: Readonly<Record<string, (raw: unknown) => VariableSource
 };
 
 export const PLUGINS: ValueType = {
-  allowed: "a list of tables with `url` and optionally `ref`, `name`, `enabled`, `installed-at`",
-  read: (raw) => {
-    const entries = Array.isArray(raw) ? raw.map(readPlugin) : undefined;
+  allowed:
+    "a list of addresses, or of tables with exactly one of `url`, `repo` and `path`, and optionally `ref` (not with `path`), `name`, `enabled`, `installed-at`",
+  read: (raw, context) => {
+    const entries = Array.isArray(raw) ? raw.map((entry) => readPlugin(entry, context)) : undefined;
     return entries?.includes(undefined) ? undefined : entries;
   },
   fromText: parseJson,
 };
 
-const PLUGIN_KEYS = new Set(["url", "ref", "name", "enabled", "installed-at"]);
+const PLUGIN_KEYS = new Set([...PLUGIN_SOURCES, "ref", "name", "enabled", "installed-at"]);
 
-function readPlugin(raw: unknown): PluginEntry | undefined {
-  if (typeof raw === "string") return { url: raw, enabled: true };
-  if (!isTable(raw)) return undefined;
+function readPlugin(raw: unknown, { home, base }: ReadContext): PluginEntry | undefined {
+  if (!isTable(raw)) {
+    const url = readText(raw);
+    return url === undefined ? undefined : { url, enabled: true };
+  }
   const table = new Map(Object.entries(raw).map(([key, value]) => [toKebabCase(key), value]));
-  const installed = table.get("installed-at");
-  const url = readText(table.get("url"));
-  const ref = readText(table.get("ref"));
-  const name = readText(table.get("name"));
-  const installedAt = installed instanceof Date ? installed.toISOString() : readText(installed);
+  const sources = PLUGIN_SOURCES.filter((key) => table.has(key));
+  const address = readText(table.get(sources[0] ?? ""));
   const enabled = table.get("enabled") ?? true;
-  const known = [...table.keys()].every((key) => PLUGIN_KEYS.has(key));
-  if (url === undefined || typeof enabled !== "boolean" || !known) return undefined;
-  return { url, enabled, ...(ref && { ref }), ...(name && { name }), ...(installedAt && { installedAt }) };
+  const isSound = sources.length === 1 && [...table.keys()].every((key) => PLUGIN_KEYS.has(key));
+  if (!isSound || address === undefined || typeof enabled !== "boolean") return undefined;
+  const isPath = sources[0] === "path";
+  const ref = readText(table.get("ref"));
+  if (isPath && ref !== undefined) return undefined;
+  const name = readText(table.get("name"));
+  const installed = table.get("installed-at");
+  const installedAt = installed instanceof Date ? installed.toISOString() : readText(installed);
+  return {
+    url: isPath ? expandPath(address, home, base) : address,
+    enabled,
+    ...(ref && { ref }),
+    ...(name && { name }),
+    ...(installedAt && { installedAt }),
+  };
 }
 
 /** A plain object: what TOML calls a table. */

@@ -16,6 +16,8 @@ import { isMeantFor, readBeginning, refuseName, splice } from "./tunnel.ts";
 
 export interface EgressProxyOptions extends ReachOptions {
   readonly limits?: Partial<ProxyLimits>;
+  /** Where its socket stands: a folder that no run sees. Default: the one for temporary files. */
+  readonly home?: string;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook;
 }
@@ -41,7 +43,7 @@ const OTHER_HOST = refuseEgress("not-granted", "It was asked for in a tunnel to 
 export async function openEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   const { addresses = SYSTEM_ADDRESSES } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const socket = makePrivateSocket("egress.sock");
+  const socket = makePrivateSocket("egress.sock", options.home);
   const closing = new AbortController();
   const open = new Set<Socket>();
   const track = (connection: Socket): Socket => {

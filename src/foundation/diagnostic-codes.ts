@@ -60,7 +60,12 @@ export const DIAGNOSTIC_CODES = {
   "tree.unportable-name": "A file name of a source cannot exist on every system.",
   "tree.submodule": "A submodule of a repository is not fetched.",
   "tree.lfs-pointer": "A file is kept in Git LFS; only the pointer to it is fetched.",
+  "install.unfinished": "A skill is installed or removed, but a folder that belongs to it could not be changed.",
+  "install.kept": "A copy of a skill was changed by hand, so it was left where it is.",
+  "install.place-taken": "The folder of another client has something else of that name, so the skill is not put there.",
+  "install.moved-aside": "What stood where a skill belongs was moved aside.",
   "source.link": "A folder to install from is a link; what it leads to is used.",
+  "source.deprecated": "The author of an npm package advises against the version.",
   "source.redirected": "A download came from another host than the one that was asked.",
   "source.same-skill-twice": "A source has the same skill at two places; it is installed once.",
   "source.unusable-entry": "An entry in the index of a site cannot be used and is left out.",
@@ -146,6 +151,7 @@ export const DIAGNOSTIC_CODES = {
   "config.user-only": "A project file sets a key that is read from the user file only.",
   "config.policy-drops-path": "The policy does not allow a path that someone asked for.",
   "config.policy-cannot-tighten": "The policy sets something that does not make anything stricter.",
+  "config.plugin-missing": "An entry of `skills.plugins` names a skill that is not installed.",
   "config.unknown-skill": "A `[skills.<name>]` table names no skill that was found.",
 
   // what a skill is, and who trusts it

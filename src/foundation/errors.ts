@@ -46,6 +46,7 @@ export const ERROR_CODES = {
   "install.declined": EXIT.no,
   "install.differs": EXIT.no,
   "install.not_installed": EXIT.no,
+  "install.no_previous": EXIT.no,
   "install.unreviewed": EXIT.refused,
   "install.changed": EXIT.failed,
   cancelled: EXIT.cancelled,

@@ -1,6 +1,7 @@
 /** Whether a request can be meant at all, before anything is fetched. */
 import { isLockName } from "../lock/lock-fields.ts";
 import { MAX_NAME_LENGTH } from "../skill/skill-name.ts";
+import { explainClients, findClient } from "./clients.ts";
 import { type FaultOutcome, faulty } from "./install-fault.ts";
 import type { InstallRequest } from "./install-request.ts";
 
@@ -12,9 +13,10 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    isBroken: ({ copy, project }) => copy === true && !project,
-    message: "`--copy` puts a skill into the project, and is only for `--project`.",
-    hint: "Add `--project`, or leave out `--copy`: contents are kept in your store anyway.",
+    isBroken: ({ copy, project, agents }) => copy === true && !project && !agents?.length,
+    message:
+      "`--copy` puts copies into the project or into folders of other clients, and neither is asked for.",
+    hint: "Add `--project` or `--agent`, or leave out `--copy`: contents are kept in your store anyway.",
   },
   {
     isBroken: ({ copy, link }) => copy === true && link === true,
@@ -27,9 +29,11 @@ const RULES: readonly Rule[] = [
     hint: "Leave out the source, or `--frozen`.",
   },
   {
-    isBroken: ({ source, ref, skills, name, link, copy }) =>
-      source === undefined && [ref, skills, name, link, copy].some((option) => option !== undefined && option !== false),
-    message: "`--ref`, `--skill`, `--all`, `--name`, `--link` and `--copy` are about a source, and none is given.",
+    isBroken: ({ source, ref, skills, name, link, copy, agents }) =>
+      source === undefined &&
+      [ref, skills, name, link, copy, agents].some((option) => option !== undefined && option !== false),
+    message:
+      "`--ref`, `--skill`, `--all`, `--name`, `--link`, `--copy` and `--agent` are about a source, and none is given.",
     hint: "Name a source, as in `metier install owner/repo --skill pdf`; without one the lock is restored.",
   },
 ];
@@ -37,7 +41,12 @@ const RULES: readonly Rule[] = [
 export function checkRequest(request: InstallRequest): FaultOutcome | undefined {
   const broken = RULES.find((rule) => rule.isBroken(request));
   if (broken) return faulty("install.usage", broken.message, broken.hint);
-  const { name } = request;
+  const { name, agents = [] } = request;
+  const unknown = agents.find((id) => findClient(id) === undefined);
+  if (unknown !== undefined) {
+    const message = `${JSON.stringify(unknown)} is no client that Metier knows.`;
+    return faulty("install.usage", message, explainClients(unknown));
+  }
   if (name === undefined || isLockName(name)) return undefined;
   return faulty(
     "install.usage",

@@ -60,7 +60,9 @@ interface Way {
 /** A server of this machine is reached only where the user named it, and it leads nowhere else. */
 function chooseWay(url: URL, typed: URL, addresses: AddressBook = SYSTEM_ADDRESSES): Way {
   if (!isLoopbackHost(url.hostname) || url.origin !== typed.origin) {
-    return { url: url.href, network: [url.host, "*"], addresses };
+    // Redirects keep to the usual port, or to the one that was typed.
+    const samePort = url.port === "" ? [] : [`*:${url.port}`];
+    return { url: url.href, network: [url.host, "*", ...samePort], addresses };
   }
   const direct = new URL(url);
   if (direct.hostname === "localhost") direct.hostname = "127.0.0.1";

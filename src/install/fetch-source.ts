@@ -19,7 +19,7 @@ export interface FetchContext {
   readonly addresses?: AddressBook;
   /** A local folder is used where it is, instead of a copy. */
   readonly link?: boolean;
-  /** Metier's store, which is no source. */
+  /** Metier's own folder, in which no source lies. */
   readonly store?: string;
   /** Names of skills: a source whose skills are fetched one by one fetches only these. Absent: all. */
   readonly wanted?: readonly string[];
@@ -43,6 +43,8 @@ export interface FetchedSource {
   readonly canonical: string;
   /** Where the source or its address says that skills are, below `folder`: a skill, or a folder of skills. */
   readonly paths?: readonly string[];
+  /** The folder is the user's own, used where it is. */
+  readonly linked?: true;
   /** What was left out, or is worth knowing; no errors. */
   readonly diagnostics: readonly Diagnostic[];
 }

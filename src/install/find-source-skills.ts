@@ -9,7 +9,7 @@ import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { SkillCandidate } from "../skill/skill.ts";
-import type { FoundSkill } from "../sources/scan.ts";
+import { candidateForFile } from "../sources/candidate.ts";
 import { scanRoot } from "../sources/scan-root.ts";
 import { identifyContent } from "../trust/content-identity.ts";
 import type { IdentifiedFile } from "../trust/identify-file.ts";
@@ -17,6 +17,7 @@ import { inspectSkill } from "../validate/inspect-skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { FetchedSource } from "./fetch-source.ts";
 import { findPluginSkills } from "./plugins/find-plugin-skills.ts";
+import { checkTree } from "./source-limits.ts";
 
 export interface SourceSkill {
   readonly name: string;
@@ -45,17 +46,21 @@ export interface SourceSkills {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-type SearchedSource = Pick<FetchedSource, "folder" | "paths">;
+type SearchedSource = Pick<FetchedSource, "folder" | "paths" | "linked">;
 
-/** `rootName`: what a skill at the root of the source is called if it does not say so itself. */
+/**
+ * Only folders with a `SKILL.md`: a lone `.md` file in a source is most often a page about them. `rootName`: what a
+ * skill at the root of the source is called if it does not say so itself.
+ */
 export async function findSourceSkills(
-  { folder, paths = [""] }: SearchedSource,
+  { folder, paths = [""], linked }: SearchedSource,
   profile: Profile,
   rootName: string = basename(folder),
 ): Promise<SourceSkills> {
   const real = realPathOr(folder);
   const diagnostics: Diagnostic[] = [];
-  const found = new Map<string, FoundSkill>();
+  /** By where they really lie: links lead to the same skill again. */
+  const found = new Map<string, SkillCandidate>();
   for (const path of paths) {
     const plugin = findPluginSkills(join(real, path));
     diagnostics.push(...plugin.diagnostics);
@@ -63,15 +68,18 @@ export async function findSourceSkills(
     for (const place of places) {
       const scan = searchPlace(real, join(real, path, place));
       diagnostics.push(...scan.diagnostics);
-      for (const skill of scan.found) {
-        if (!found.has(skill.realFile) && isInside(skill.realFile, real)) found.set(skill.realFile, skill);
+      for (const { candidate } of scan.found) {
+        const directory = realPathOr(candidate.directory);
+        if (candidate.form === "directory" && isInside(directory, real)) {
+          found.set(directory, candidateForFile(join(directory, basename(candidate.file)), "directory"));
+        }
       }
     }
   }
   const skills: SourceSkill[] = [];
-  for (const { candidate } of found.values()) {
+  for (const candidate of found.values()) {
     const skill = await describeSkill(candidate, real, profile, rootName);
-    if (skill !== undefined) skills.push(skill);
+    skills.push(linked ? skill : withTreeCheck(skill));
   }
   return { skills: markAmbiguous(withoutCopies(skills, diagnostics)), diagnostics };
 }
@@ -88,20 +96,15 @@ function searchPlace(real: string, path: string): ReturnType<typeof scanRoot> {
   return scanRoot(root, { knownRoots: [real], nested: false });
 }
 
-/** `undefined` for a flat file: a source brings folders, and a `.md` file in one is most often a page about them. */
 async function describeSkill(
   found: SkillCandidate,
   real: string,
   profile: Profile,
   rootName: string,
-): Promise<SourceSkill | undefined> {
-  if (found.form !== "directory") return undefined;
-  const isRoot = found.directory === real;
-  const candidate = isRoot ? { ...found, defaultName: rootName } : found;
+): Promise<SourceSkill> {
+  const candidate = found.directory === real ? await nameRoot(found, rootName) : found;
   const { checked } = await readSkill(candidate, profile, inspectSkill);
-  const { manifest } = checked;
-  // The folder of a download has a name by chance; the skill's folder in the store bears the skill's.
-  const ofFile = checked.diagnostics.filter(({ code }) => !(isRoot && code === "name.not-directory"));
+  const { manifest, diagnostics: ofFile } = checked;
   const identified = identifyContent({ form: "directory", location: found.file, directory: found.directory });
   const diagnostics = identified.ok ? ofFile : [...ofFile, identified.diagnostic];
   const { digest, files } = identified.ok ? identified.identity : { digest: "", files: [] };
@@ -119,6 +122,20 @@ async function describeSkill(
     valid: manifest !== undefined && !hasErrors(diagnostics),
     ambiguous: false,
   };
+}
+
+/** The folder of a download has a name by chance, which says nothing against the name that the skill gives itself. */
+async function nameRoot(found: SkillCandidate, rootName: string): Promise<SkillCandidate> {
+  const candidate = { ...found, defaultName: rootName };
+  const { checked } = await readSkill(candidate, "standard");
+  return { ...candidate, defaultName: checked.manifest?.name ?? rootName };
+}
+
+/** The skill's folder leaves its source: what leads out of it, or is too much for one, is found here at the latest. */
+function withTreeCheck(skill: SourceSkill): SourceSkill {
+  const found = checkTree(skill.directory);
+  if (found.length === 0) return skill;
+  return { ...skill, diagnostics: [...skill.diagnostics, ...found], valid: skill.valid && !hasErrors(found) };
 }
 
 /** Sources carry the same skill for several clients (`skills/`, `.claude/skills/`): one of them is enough. */

@@ -1,18 +1,21 @@
 /**
- * What is made from the lock once it is replaced: the project's own copies. And what is no longer needed goes. A fault
- * here is a diagnostic: the skills are installed, and `metier install` makes the rest again.
+ * What is made from the lock once it is replaced: the project's own copies, and what other clients get. And what is no
+ * longer needed goes. A fault here is a diagnostic: the skills are installed, and `metier install` makes the rest again.
  */
 import { lstatSync } from "node:fs";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { collectGarbage } from "../lock/collect-garbage.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
 import { type LockFile, lockedFolder, storeFolder } from "../lock/lock-places.ts";
-import type { InstallParts } from "./install-request.ts";
+import { makePlaces, takeBackPlaces } from "./fan-out.ts";
+import type { InstallParts, InstallRequest } from "./install-request.ts";
 import { copyFolder, stateOfCopy, takeAway } from "./project-copy.ts";
+import { attempt, reportKept } from "./unfinished.ts";
 
 export interface FinishContext {
-  readonly parts: InstallParts;
+  readonly parts: Pick<InstallParts, "places">;
   readonly lockFile: LockFile;
+  readonly request?: Pick<InstallRequest, "force">;
 }
 
 /** `replaced` are the entries that stood there before. */
@@ -21,17 +24,25 @@ export function finishInstall(
   replaced: readonly LockEntry[],
   context: FinishContext,
 ): readonly Diagnostic[] {
+  const places = { places: context.parts.places, lockFile: context.lockFile, force: context.request?.force };
   return [
     ...replaced.flatMap((entry) => takeBackCopy(entry, entries, context)),
+    ...replaced.flatMap((entry) => takeBackPlaces(entry, entries, places)),
     ...entries.flatMap((entry) => makeCopy(entry, context)),
+    ...entries.flatMap((entry) => makePlaces(entry, digestsOf(entry, replaced), places)),
     ...tidyStore(context),
   ];
+}
+
+/** Of the versions that it took the place of. */
+function digestsOf({ name }: LockEntry, replaced: readonly LockEntry[]): readonly string[] {
+  return replaced.filter((entry) => entry.name === name).map(({ digest }) => digest);
 }
 
 export function makeCopy(entry: LockEntry, { parts, lockFile }: FinishContext): readonly Diagnostic[] {
   if (!entry.copied) return [];
   const folder = lockedFolder(parts.places, lockFile, entry);
-  return attempt(folder, () => copyFolder(storeFolder(parts.places, entry), folder));
+  return attempt(folder, () => void copyFolder(storeFolder(parts.places, entry), folder));
 }
 
 /** A copy that no entry stands for any more, unless someone has changed it. */
@@ -42,31 +53,10 @@ function takeBackCopy(
 ): readonly Diagnostic[] {
   if (!entry.copied || entries.some(({ name, copied }) => copied && name === entry.name)) return [];
   const folder = lockedFolder(parts.places, lockFile, entry);
-  if (stateOfCopy(folder, [entry.digest]) === "intact") return attempt(folder, () => takeAway(folder));
+  if (stateOfCopy(folder, [entry.digest]) === "intact") return attempt(folder, () => void takeAway(folder));
   return lstatSync(folder, { throwIfNoEntry: false }) ? [reportKept(folder)] : [];
 }
 
 export function tidyStore({ parts, lockFile }: FinishContext): readonly Diagnostic[] {
   return attempt(parts.places.store, () => collectGarbage(parts.places, [lockFile]).diagnostics);
-}
-
-/** The answer of `act`, or what went wrong with it. */
-export function attempt(path: string, act: () => readonly Diagnostic[] | void): readonly Diagnostic[] {
-  try {
-    return act() ?? [];
-  } catch (fault) {
-    const message = `\`${path}\` could not be changed: ${(fault as Error).message}.`;
-    const hint = "Make it writable, then run `metier install`.";
-    return [{ code: "install.unfinished", severity: "warning", path, message, hint }];
-  }
-}
-
-export function reportKept(path: string): Diagnostic {
-  return {
-    code: "install.kept",
-    severity: "warning",
-    path,
-    message: `\`${path}\` was changed since Metier put it there, so it stays.`,
-    hint: "Remove it yourself if you do not want it, or use `--force`.",
-  };
 }

@@ -8,6 +8,7 @@ import type { Finding } from "../scan/finding.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { FetchProgress } from "./fetch-source.ts";
 import type { FaultOutcome, InstallFaultCode } from "./install-fault.ts";
+import type { PluginConfig } from "./plugin-config.ts";
 import type { ScanPolicy } from "./scan-policy.ts";
 import type { SkillSummary } from "./summarise.ts";
 
@@ -38,6 +39,8 @@ export interface InstallRequest {
   readonly yes?: boolean;
   readonly signal?: AbortSignal;
   onProgress?(step: FetchProgress): void;
+  /** Told what is about to be installed, before anyone is asked about it. */
+  onReview?(review: InstallReview): void;
 }
 
 /** Questions to whoever can answer. What is absent cannot be asked; then the safe answer is taken and named. */
@@ -87,6 +90,8 @@ export interface InstalledSkill {
   readonly digest: string;
   /** The skill's folder. */
   readonly path: string;
+  /** Folders of other clients that have it too. */
+  readonly placed?: readonly string[];
 }
 
 export interface SkippedSkill {
@@ -95,6 +100,10 @@ export interface SkippedSkill {
   readonly code: "same" | "skipped" | InstallFaultCode;
   readonly reason: string;
   readonly hint?: string;
+}
+
+export interface FailedSkill extends SkippedSkill {
+  readonly code: InstallFaultCode;
 }
 
 export interface SkillFinding extends Finding {
@@ -122,11 +131,13 @@ export interface InstallParts {
   readonly environment: Environment;
   readonly profile: Profile;
   readonly scan: ScanPolicy;
+  /** Absent: the config is neither asked what to install nor told what is. */
+  readonly plugins?: PluginConfig;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook;
 }
 
 /** Whether a skill that was not installed should have been. */
-export function isFailure({ code }: SkippedSkill): code is InstallFaultCode {
-  return code !== "same" && code !== "skipped";
+export function isFailure(skipped: SkippedSkill): skipped is FailedSkill {
+  return skipped.code !== "same" && skipped.code !== "skipped";
 }

@@ -4,7 +4,13 @@
  * quarantine, which goes. Installing never raises trust.
  */
 import type { Diagnostic } from "../foundation/diagnostic.ts";
-import { type LockFile, lockedFolder, projectLockFile, userLockFile } from "../lock/lock-places.ts";
+import {
+  type LockFile,
+  lockedFolder,
+  placedFolder,
+  projectLockFile,
+  userLockFile,
+} from "../lock/lock-places.ts";
 import { readLock } from "../lock/lock-store.ts";
 import { checkRequest } from "./check-request.ts";
 import { chooseSkills, setTwinsApart } from "./choose-skills.ts";
@@ -20,6 +26,13 @@ import type {
 import { lockFault } from "./lock-fault.ts";
 import { openSource } from "./open-source.ts";
 import { type Plan, type PlannedSkill, planSkill } from "./plan-skill.ts";
+import {
+  missingPlugins,
+  pluginRequest,
+  refuseFrozenPlugin,
+  skipPlugin,
+  trackInstalled,
+} from "./plugin-config.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
 import { recordSkills } from "./record-skills.ts";
 import { restoreSkills } from "./restore.ts";
@@ -42,10 +55,14 @@ export async function installSkills(
 ): Promise<InstallOutcome> {
   const wrong = checkRequest(request);
   if (wrong) return wrong;
-  if (request.source === undefined) return restoreSkills(request, parts);
+  if (request.source === undefined) return restore(request, parts, decisions);
   const { cwd, places, projectRoot } = parts;
   const { ref } = request;
-  const parsed = parseSourceAddress(request.source, { cwd, home: places.home, ...(ref !== undefined && { ref }) });
+  const parsed = parseSourceAddress(request.source, {
+    cwd,
+    home: places.home,
+    ...(ref !== undefined && { ref }),
+  });
   if (!parsed.ok) return faulty("source.invalid", parsed.message, parsed.hint);
   if (request.link && parsed.address.kind !== "folder") {
     const message = `\`--link\` is for local folders, and \`${parsed.address.canonical}\` is none.`;
@@ -58,6 +75,39 @@ export async function installSkills(
   } finally {
     quarantine.close();
   }
+}
+
+/** What the locks list, and then what the config names beside it. */
+async function restore(
+  request: InstallRequest,
+  parts: InstallParts,
+  decisions: InstallDecisions,
+): Promise<InstallOutcome> {
+  const restored = await restoreSkills(request, parts);
+  if (!restored.ok || request.project) return restored;
+  const { installed, skipped, findings, diagnostics } = restored;
+  const all = {
+    installed: [...installed],
+    skipped: [...skipped],
+    findings: [...findings],
+    diagnostics: [...diagnostics],
+  };
+  for (const plugin of missingPlugins(parts)) {
+    if (request.frozen) {
+      all.skipped.push(refuseFrozenPlugin(plugin));
+      continue;
+    }
+    const wanted = pluginRequest(plugin, request);
+    const outcome = await installSkills(wanted.request, parts, { ...decisions, choose: wanted.choose });
+    if (outcome.ok) {
+      all.installed.push(...outcome.installed);
+      all.skipped.push(...outcome.skipped);
+      all.findings.push(...outcome.findings);
+      all.diagnostics.push(...outcome.diagnostics);
+    } else if (outcome.fault.code === "cancelled") return outcome;
+    else all.skipped.push(skipPlugin(plugin, outcome.fault));
+  }
+  return { ok: true, ...all };
 }
 
 async function install(address: SourceAddress, installation: Installation): Promise<InstallOutcome> {
@@ -76,28 +126,46 @@ async function install(address: SourceAddress, installation: Installation): Prom
     plans.push(await planSkill(skill, { ...installation, lock: read.lock, address, source }));
   }
   const planned = plans.filter((plan) => plan.kind === "planned");
-  const review = await reviewSkills(planned, { ...installation, source: source.canonical, resolved: source.resolved });
-  const skipped = [...twins, ...plans.filter((plan) => plan.kind === "skipped").map(withoutKind), ...review.skipped];
+  const review = await reviewSkills(planned, {
+    ...installation,
+    source: source.canonical,
+    resolved: source.resolved,
+  });
+  const skipped = [
+    ...twins,
+    ...plans.filter((plan) => plan.kind === "skipped").map(withoutKind),
+    ...review.skipped,
+  ];
   const { agreed, findings } = review;
 
   if (request.signal?.aborted) return cancelledFault();
-  const notes = request.dryRun || agreed.length === 0 ? [] : carryOut(agreed, installation);
+  const isWhole = agreed.length === opened.skills.length;
+  const notes = request.dryRun || agreed.length === 0 ? [] : await carryOut(agreed, isWhole, installation);
   if ("fault" in notes) return notes;
   const installed = agreed.map(({ called, entry }) => ({
     name: called,
     digest: entry.digest,
     path: lockedFolder(parts.places, lockFile, entry),
+    ...(entry.placed && { placed: entry.placed.map((copy) => placedFolder(lockFile, copy)) }),
   }));
-  return { ok: true, installed, skipped, findings, diagnostics: [...diagnostics, ...notes] };
+  const places = agreed.flatMap((plan) => plan.notes);
+  return { ok: true, installed, skipped, findings, diagnostics: [...diagnostics, ...places, ...notes] };
 }
 
-function carryOut(
+/** `isWhole`: it is everything that the source has. */
+async function carryOut(
   agreed: readonly PlannedSkill[],
+  isWhole: boolean,
   installation: Installation,
-): readonly Diagnostic[] | FaultOutcome {
+): Promise<readonly Diagnostic[] | FaultOutcome> {
   const entries = agreed.map(({ entry }) => entry);
   const replaced = agreed.flatMap(({ replaces }) => replaces ?? []);
-  return recordSkills(agreed, installation) ?? finishInstall(entries, replaced, installation);
+  const fault = recordSkills(agreed, installation);
+  if (fault) return fault;
+  return [
+    ...finishInstall(entries, replaced, installation),
+    ...(await trackInstalled(entries, isWhole, installation.lockFile, installation.parts)),
+  ];
 }
 
 function withoutKind({ kind: _, ...skipped }: SkippedSkill & { readonly kind: "skipped" }): SkippedSkill {

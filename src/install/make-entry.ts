@@ -30,7 +30,8 @@ export function makeEntry(
   const resolved = request.link ? linkTarget(join(source.resolved, skill.path), context) : source.resolved;
   if (resolved === undefined) return undefined;
   const now = new Date().toISOString();
-  const earlier = replaces && isSameOrigin(replaces, address, skill.path, parts.places) ? replaces : undefined;
+  const earlier =
+    replaces && isSameOrigin(replaces, address, skill.path, parts.places) ? replaces : undefined;
   return {
     name: skill.name,
     ...(called !== skill.name && { alias: called }),
@@ -41,11 +42,10 @@ export function makeEntry(
     path: skill.path,
     digest: skill.digest,
     ...(request.link && { linked: true }),
-    ...(request.copy && { copied: true }),
+    ...(request.copy && request.project && { copied: true }),
     installedBy: userName(),
     installedAt: earlier?.installedAt ?? now,
     ...(earlier && { updatedAt: now }),
-    ...(replaces?.placed && { placed: replaces.placed }),
     ...(earlier && previousOf(earlier, skill.digest)),
   };
 }
@@ -55,7 +55,9 @@ function previousOf(earlier: LockEntry, digestNow: string): Pick<LockEntry, "pre
   const { digest, resolved, ref, updatedAt, previous, linked } = earlier;
   if (digest === digestNow) return previous ? { previous } : {};
   if (linked) return {};
-  return { previous: { digest, resolved, ...(ref !== undefined && { ref }), ...(updatedAt && { updatedAt }) } };
+  return {
+    previous: { digest, resolved, ...(ref !== undefined && { ref }), ...(updatedAt && { updatedAt }) },
+  };
 }
 
 /** A project's lock names folders of the project only, relative to it. */

@@ -6,6 +6,7 @@ import { realPathOr } from "../host/project-folders.ts";
 import { isSkillName } from "../skill/skill-name.ts";
 import { type FetchedSource, fetchSource } from "./fetch-source.ts";
 import { findSourceSkills, type SourceSkill } from "./find-source-skills.ts";
+import { holdToName } from "./hold-to-name.ts";
 import { type FaultOutcome, faulty } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./install-request.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -26,7 +27,10 @@ export interface OpenOptions extends Pick<InstallRequest, "link" | "skills" | "s
   readonly quarantine: Quarantine;
 }
 
-export async function openSource(address: SourceAddress, options: OpenOptions): Promise<OpenedSource | FaultOutcome> {
+export async function openSource(
+  address: SourceAddress,
+  options: OpenOptions,
+): Promise<OpenedSource | FaultOutcome> {
   const { parts, quarantine, link, skills: asked, signal, onProgress } = options;
   const wanted = asked?.every(isSkillName) ? asked : undefined;
   const fetched = await fetchSource(address, {
@@ -44,10 +48,14 @@ export async function openSource(address: SourceAddress, options: OpenOptions): 
   const { source } = fetched;
   const found = await findSourceSkills(source, parts.profile, rootName(address));
   const here = realPathOr(source.folder);
-  const tell = (diagnostic: Diagnostic): Diagnostic => ({ ...diagnostic, path: pathIn(here, diagnostic.path) });
+  const tell = (diagnostic: Diagnostic): Diagnostic => ({
+    ...diagnostic,
+    path: pathIn(here, diagnostic.path),
+  });
   const diagnostics = [...source.diagnostics, ...found.diagnostics.map(tell)];
   if (found.skills.length === 0) return noSkill(address, diagnostics);
-  const skills = found.skills.map((skill) => ({ ...skill, diagnostics: skill.diagnostics.map(tell) }));
+  const named = await Promise.all(found.skills.map(holdToName));
+  const skills = named.map((skill) => ({ ...skill, diagnostics: skill.diagnostics.map(tell) }));
   return { ok: true, address, source, skills, diagnostics };
 }
 
@@ -58,7 +66,8 @@ function pathIn(folder: string, path: string): string {
 
 /** What a skill at the root is called if it does not say so itself. */
 function rootName(address: SourceAddress): string {
-  const place = address.kind === "npm" ? address.name : address.kind === "folder" ? address.path : address.url;
+  const place =
+    address.kind === "npm" ? address.name : address.kind === "folder" ? address.path : address.url;
   return basename(place).replace(/\.(?:git|md|zip|tgz|tar(?:\.gz)?)$/i, "");
 }
 

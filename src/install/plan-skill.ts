@@ -2,6 +2,7 @@
  * What becomes of one chosen skill: it is new, takes the place of another, is there already, or cannot be had under its
  * name. Looks at the lock as it is; whether that still holds is checked again when the lock is replaced.
  */
+import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { findEntry, type Lock, type LockEntry } from "../lock/lock-entry.ts";
 import { isLockName } from "../lock/lock-fields.ts";
 import { type LockFile, lockedFolder, storeFolder } from "../lock/lock-places.ts";
@@ -17,6 +18,7 @@ import type {
   SkippedSkill,
 } from "./install-request.ts";
 import { type EntryContext, makeEntry } from "./make-entry.ts";
+import { hasPlaces, planPlaces } from "./plan-places.ts";
 import { stateOfCopy } from "./project-copy.ts";
 import { isSameOrigin } from "./same-origin.ts";
 
@@ -33,6 +35,8 @@ export interface PlannedSkill {
   readonly entry: LockEntry;
   /** What the lock says under that name now. */
   readonly replaces?: LockEntry;
+  /** Places of other clients that it is not put into, and why. */
+  readonly notes: readonly Diagnostic[];
 }
 
 export type Plan = PlannedSkill | ({ readonly kind: "skipped" } & SkippedSkill);
@@ -53,7 +57,12 @@ async function planValid(skill: ValidSkill, called: string, context: PlanContext
   const isSameSource = isSameOrigin(installed, context.address, skill.path, context.parts.places);
   if (isSameSource && installed.digest === skill.digest && installed.name === skill.name) {
     return isAlready(installed, context)
-      ? { kind: "skipped", name: called, code: "same", reason: "It is installed already, with the same content." }
+      ? {
+          kind: "skipped",
+          name: called,
+          code: "same",
+          reason: "It is installed already, with the same content.",
+        }
       : plan(skill, called, installed, context);
   }
   if (context.request.force) return plan(skill, called, installed, context);
@@ -83,7 +92,8 @@ function plan(
     const hint = "Move it away, or overwrite it with `--force`.";
     return { kind: "skipped", name: called, code: "install.conflict", reason, hint };
   }
-  return { kind: "planned", skill, called, entry, ...(replaces && { replaces }) };
+  const withPlaces = planPlaces(entry, replaces, context);
+  return { kind: "planned", skill, called, ...withPlaces, ...(replaces && { replaces }) };
 }
 
 function follow(
@@ -95,26 +105,37 @@ function follow(
   const { called, installed } = conflict;
   if (answer === "replace") return plan(skill, called, installed, context);
   if (answer === "skip") {
-    return { kind: "skipped", name: called, code: "skipped", reason: "The installed skill of that name stays." };
+    return {
+      kind: "skipped",
+      name: called,
+      code: "skipped",
+      reason: "The installed skill of that name stays.",
+    };
   }
   const { rename } = answer;
   const wrong = !isLockName(rename)
     ? `\`${rename}\` cannot be the name of a skill.`
     : findEntry(context.lock, rename) && `\`${rename}\` is taken as well.`;
   if (!wrong) return plan(skill, rename, undefined, context);
-  const hint = "Use lower-case letters, digits and single hyphens, and a name that `metier list` does not show.";
+  const hint =
+    "Use lower-case letters, digits and single hyphens, and a name that `metier list` does not show.";
   return { kind: "skipped", name: called, code: "install.conflict", reason: wrong, hint };
 }
 
-function isValid(skill: SourceSkill): skill is ValidSkill {
+export function isValid(skill: SourceSkill): skill is ValidSkill {
   return skill.valid && skill.manifest !== undefined;
 }
 
 const MOST_ERRORS = 3;
 
-function refuseInvalid({ name, diagnostics }: SourceSkill, called: string): Plan {
+export function refuseInvalid(
+  { name, diagnostics }: SourceSkill,
+  called: string,
+): { readonly kind: "skipped" } & SkippedSkill {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const shown = errors.slice(0, MOST_ERRORS).map(({ path, line = 1, message }) => `${path}:${line} ${message}`);
+  const shown = errors
+    .slice(0, MOST_ERRORS)
+    .map(({ path, line = 1, message }) => `${path}:${line} ${message}`);
   const more = errors.length - shown.length;
   const reason = `\`${name}\` is not a valid skill. ${shown.join(" ")}${more > 0 ? ` And ${more} more.` : ""}`;
   const hint = "Its author can check it with `metier validate`.";
@@ -131,11 +152,13 @@ function refuseConflict({ called, installed, isSameSource }: InstallConflict): P
 }
 
 /** The same content may be asked for in another place, or by another reference that it is to follow. */
-function isAlready(installed: LockEntry, { request, source, parts, lockFile }: PlanContext): boolean {
+function isAlready(installed: LockEntry, context: PlanContext): boolean {
+  const { request, source, parts, lockFile } = context;
   return (
     installed.ref === source.ref &&
     (installed.linked ?? false) === (request.link ?? false) &&
-    (installed.copied ?? false) === (request.copy ?? false) &&
+    (installed.copied ?? false) === ((request.copy && request.project) ?? false) &&
+    hasPlaces(installed, context) &&
     isIntact(installed, parts, lockFile)
   );
 }

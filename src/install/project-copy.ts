@@ -2,11 +2,12 @@
  * The copy of an installed skill in a project, for repositories that keep their skills themselves. It is made whole beside
  * its place and renamed; what someone changed in it is never overwritten or removed unasked.
  */
-import { randomUUID } from "node:crypto";
 import { cpSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { realPathOr } from "../host/project-folders.ts";
 import { removeFolder } from "../host/remove-folder.ts";
 import { findDifference } from "../lock/store.ts";
+import { makeOwnedName, removeAbandoned } from "./owned-names.ts";
 
 export type CopyState = "missing" | "intact" | "changed";
 
@@ -21,10 +22,8 @@ export function stateOfCopy(folder: string, digests: readonly string[]): CopySta
 
 /** Puts a copy of `from` there, in place of what is there. */
 export function copyFolder(from: string, target: string): void {
-  const parent = dirname(target);
-  mkdirSync(parent, { recursive: true });
-  // Beside the folder of skills, where nothing is looked for.
-  const staged = join(dirname(parent), `.copy-${randomUUID()}`);
+  mkdirSync(dirname(target), { recursive: true });
+  const staged = besideSkills(target);
   try {
     cpSync(from, staged, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
     takeAway(target);
@@ -37,7 +36,16 @@ export function copyFolder(from: string, target: string): void {
 /** At once for whoever looks, however long the removing takes. */
 export function takeAway(folder: string): void {
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
-  const away = join(dirname(dirname(folder)), `.removed-${randomUUID()}`);
+  const away = besideSkills(folder);
   renameSync(folder, away);
   removeFolder(away);
+}
+
+const STAGED = ".metier-";
+
+/** A name beside the folder of skills, where nothing is looked for, and on the same disk. */
+export function besideSkills(folder: string): string {
+  const beside = dirname(realPathOr(dirname(folder)));
+  removeAbandoned(beside, STAGED);
+  return join(beside, makeOwnedName(STAGED));
 }

@@ -4,8 +4,10 @@
  */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { compareText } from "../foundation/diagnostic.ts";
 import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
+import { rememberFiles } from "../lock/file-lists.ts";
 import { findEntry, type LockEntry, withEntry } from "../lock/lock-entry.ts";
 import type { LockFile } from "../lock/lock-places.ts";
 import { changeLock } from "../lock/lock-store.ts";
@@ -29,7 +31,11 @@ export function recordSkills(
   // Deepest first: a skill inside another is copied out of it before the other one moves.
   const byDepth = planned.toSorted((a, b) => b.skill.path.length - a.skill.path.length);
   for (const plan of byDepth) {
-    const fault = plan.entry.linked ? undefined : store(plan, planned, context);
+    if (plan.entry.linked) {
+      rememberFiles(context.parts.places, plan.skill);
+      continue;
+    }
+    const fault = store(plan, planned, context);
     if (fault) return fault;
   }
   return replaceLock(planned, context.lockFile);
@@ -42,7 +48,9 @@ function store(
 ): FaultOutcome | undefined {
   const { name, digest } = skill;
   const directory = realPathOr(skill.directory); // A source may reach its own skill over a link.
-  const isNested = all.some((other) => other.skill !== skill && isInside(directory, realPathOr(other.skill.directory)));
+  const isNested = all.some(
+    (other) => other.skill !== skill && isInside(directory, realPathOr(other.skill.directory)),
+  );
   const moved = isNested ? join(quarantine.makeFolder(), "skill") : directory;
   if (isNested) cpSync(directory, moved, { recursive: true, verbatimSymlinks: true });
   const placed = placeInStore(parts.places, moved, { name, digest, lock: lockFile });
@@ -70,6 +78,15 @@ function replaceLock(planned: readonly PlannedSkill[], lockFile: LockFile): Faul
 /** Two processes may install the same at the same time; then both have. */
 function isAlike(a: LockEntry | undefined, b: LockEntry | undefined): boolean {
   return (
-    a?.digest === b?.digest && a?.source === b?.source && a?.linked === b?.linked && a?.copied === b?.copied
+    a?.digest === b?.digest &&
+    a?.source === b?.source &&
+    a?.linked === b?.linked &&
+    a?.copied === b?.copied &&
+    placesOf(a) === placesOf(b)
   );
+}
+
+function placesOf(entry: LockEntry | undefined): string {
+  const places = entry?.placed?.map(({ path, how }) => `${how} ${path}`) ?? [];
+  return places.sort(compareText).join("\n");
 }

@@ -1,5 +1,4 @@
 /** The look before the leap: every planned skill is scanned and described, and whoever can be asked decides. */
-import { scanSkill } from "../scan/scan-skill.ts";
 import type {
   InstallDecisions,
   InstallParts,
@@ -10,7 +9,7 @@ import type {
   SkippedSkill,
 } from "./install-request.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
-import { blockingFindings, needsReview } from "./scan-policy.ts";
+import { blockingFindings, needsReview, refuseBlocked, scanFolder } from "./scan-policy.ts";
 import { summariseSkill } from "./summarise.ts";
 
 export interface ReviewContext extends Pick<InstallReview, "source" | "resolved"> {
@@ -46,12 +45,24 @@ export async function reviewSkills(
   const blocked = looked.filter(({ shown }) => blockingFindings(shown.findings, parts.scan).length > 0);
   const open = looked.filter((entry) => !blocked.includes(entry));
   const answered = await ask(open, context);
-  return { ...answered, findings, skipped: [...blocked.map(({ shown }) => refuseBlocked(shown, parts)), ...answered.skipped] };
+  return {
+    ...answered,
+    findings,
+    skipped: [
+      ...blocked.map(({ shown }) =>
+        refuseBlocked(shown.called, blockingFindings(shown.findings, parts.scan)),
+      ),
+      ...answered.skipped,
+    ],
+  };
 }
 
-async function lookAt({ skill, called, replaces }: PlannedSkill, parts: InstallParts): Promise<ReviewedSkill> {
-  const { findings } = await scanSkill(skill.directory, parts.scan);
-  return { ...summariseSkill(skill, findings), called, ...(replaces && { replaces }) };
+async function lookAt(
+  { skill, called, replaces }: PlannedSkill,
+  parts: InstallParts,
+): Promise<ReviewedSkill> {
+  const scan = await scanFolder(skill.directory, called, parts.scan);
+  return { ...summariseSkill(skill, scan), called, ...(replaces && { replaces }) };
 }
 
 async function ask(
@@ -59,9 +70,12 @@ async function ask(
   { request, decisions, source, resolved }: ReviewContext,
 ): Promise<Pick<ReviewOutcome, "agreed" | "skipped">> {
   const all = { agreed: looked.map(({ plan }) => plan), skipped: [] };
-  if (looked.length === 0 || request.dryRun) return all;
+  if (looked.length === 0) return all;
+  const review: InstallReview = { source, resolved, skills: looked.map(({ shown }) => shown) };
+  request.onReview?.(review);
+  if (request.dryRun) return all;
   if (decisions.review) {
-    const isAgreed = await decisions.review({ source, resolved, skills: looked.map(({ shown }) => shown) });
+    const isAgreed = await decisions.review(review);
     return isAgreed ? all : { agreed: [], skipped: looked.map(({ shown }) => declined(shown)) };
   }
   if (request.yes) return all;
@@ -74,22 +88,6 @@ async function ask(
 
 function declined({ called }: ReviewedSkill): SkippedSkill {
   return { name: called, code: "install.declined", reason: "You did not want it." };
-}
-
-const MOST_NAMED = 3;
-
-function refuseBlocked({ called, findings }: ReviewedSkill, { scan }: InstallParts): SkippedSkill {
-  const named = blockingFindings(findings, scan).map(
-    ({ id, path, line, message }) => `\`${path}:${line}\` ${message} (${id})`,
-  );
-  const more = named.length - MOST_NAMED;
-  const shown = [...named.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join("; ");
-  return {
-    name: called,
-    code: "install.blocked",
-    reason: `The scan found what no option lets pass: ${shown}.`,
-    hint: "Look at it with `metier scan`; only a finding that your baseline or `scan.ignore` accepts no longer stops it.",
-  };
 }
 
 function refuseUnreviewed({ called, findings }: ReviewedSkill): SkippedSkill {

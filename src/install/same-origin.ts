@@ -28,7 +28,11 @@ function originOf(address: SourceAddress, path: string): string {
 }
 
 /** The address of exactly the version that the lock records, as far as such a source has addresses for versions. */
-export function pinAddress(address: SourceAddress, { resolved }: Pick<LockEntry, "resolved">, path: string): SourceAddress {
+export function pinAddress(
+  address: SourceAddress,
+  { resolved }: Pick<LockEntry, "resolved">,
+  path: string,
+): SourceAddress {
   if (address.kind === "git") return moveGit(address, { ref: resolved, path });
   if (address.kind === "npm") return { ...address, range: resolved.split(" ")[0] ?? address.range };
   return address;

@@ -5,6 +5,7 @@
 import { takeOutInvisible } from "../foundation/hidden-characters.ts";
 import { showPath } from "../host/contained-path.ts";
 import { type AddressOutcome, type RefusedAddress, refuseAddress } from "./addresses/address-outcome.ts";
+import { kindOfFile } from "./addresses/address-parts.ts";
 import { isScpForm, parseScpForm, parseSshUrl } from "./addresses/git-address.ts";
 import { HOSTS, parseShorthand } from "./addresses/hosted-address.ts";
 import { type LocalOptions, parseFileUrl, parseLocalPath } from "./addresses/local-address.ts";
@@ -145,6 +146,12 @@ function parseNames(asked: string, options: AddressOptions): AddressOutcome {
     return refuseAddress(
       `${showPath(asked)} names no owner on GitHub: ${showPath(first)} has a dot.`,
       `For a repository of that host write \`https://${asked.slice(0, 200)}\`, for a folder \`./${asked.slice(0, 200)}\`.`,
+    );
+  }
+  if (/^[^/@#]+\/[^/@#]+$/.test(asked) && kindOfFile(asked) !== undefined) {
+    return refuseAddress(
+      `${showPath(asked)} reads as a repository of GitHub, but has the name of a file.`,
+      `Write \`./${asked.slice(0, 200)}\` for the file, or \`github:${asked.slice(0, 200)}\` for such a repository.`,
     );
   }
   return parseShorthand(asked, "github.com", options);

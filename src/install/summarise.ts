@@ -3,13 +3,16 @@
  * Facts for the person who decides; nothing here decides, and nothing is executed.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { readBounded } from "../host/read-bounded.ts";
 import { findCommands } from "../parse/find-commands.ts";
+import { languageOf, signatureOf } from "../scan/file-kind.ts";
 import type { Finding } from "../scan/finding.ts";
+import type { SkippedPart } from "../scan/scan-limits.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { IdentifiedFile } from "../trust/identify-file.ts";
+import type { ScanOutcome } from "./scan-policy.ts";
 
 export interface SummarySubject {
   readonly manifest: SkillManifest;
@@ -55,6 +58,8 @@ export interface SkillSummary {
   readonly mcp: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly findings: readonly Finding[];
+  /** What the scan did not look at, or not wholly. */
+  readonly unscanned: readonly SkippedPart[];
 }
 
 export interface ScriptGroup {
@@ -62,7 +67,7 @@ export interface ScriptGroup {
   readonly paths: readonly string[];
 }
 
-export function summariseSkill(subject: SummarySubject, findings: readonly Finding[]): SkillSummary {
+export function summariseSkill(subject: SummarySubject, scan: ScanOutcome): SkillSummary {
   const { manifest, path, directory, digest, files, diagnostics } = subject;
   const { name, description, version, license, sandbox } = manifest;
   return {
@@ -89,7 +94,8 @@ export function summariseSkill(subject: SummarySubject, findings: readonly Findi
     commands: commandsOf(directory),
     mcp: pathsNamed(files, MCP_FILES),
     diagnostics,
-    findings,
+    findings: scan.findings,
+    unscanned: scan.unscanned,
   };
 }
 
@@ -106,73 +112,24 @@ function pathsNamed(files: readonly IdentifiedFile[], names: ReadonlySet<string>
   return files.map(({ path }) => path).filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
 }
 
-const LANGUAGES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    python: [".py", ".pyw", "python", "python2", "python3", "uv", "uvx"],
-    shell: [".sh", ".bash", ".zsh", ".fish", "sh", "bash", "dash", "zsh", "fish", "ksh"],
-    javascript: [
-      ".js",
-      ".mjs",
-      ".cjs",
-      ".ts",
-      ".mts",
-      ".cts",
-      ".jsx",
-      ".tsx",
-      "node",
-      "nodejs",
-      "deno",
-      "bun",
-    ],
-    powershell: [".ps1", ".psm1", "pwsh", "powershell"],
-    batch: [".bat", ".cmd"],
-    ruby: [".rb", "ruby"],
-    perl: [".pl", ".pm", "perl"],
-    php: [".php", "php"],
-    lua: [".lua", "lua"],
-    binary: [".exe", ".dll", ".so", ".dylib", ".wasm", ".jar", ".class", ".pyc"],
-  }).flatMap(([language, marks]) => marks.map((mark) => [mark, language] as const)),
-);
-
 function groupScripts(directory: string, files: readonly IdentifiedFile[]): readonly ScriptGroup[] {
-  const groups = new Map<string, string[]>();
-  for (const file of files) {
-    const language = file.kind === "file" ? languageOf(directory, file) : undefined;
-    if (language !== undefined) groups.set(language, [...(groups.get(language) ?? []), file.path]);
-  }
-  return [...groups].map(([language, paths]) => ({ language, paths }));
+  const programs = files.filter(({ kind }) => kind === "file");
+  const groups = Map.groupBy(programs, (file) => languageIn(directory, file));
+  return [...groups].flatMap(([language, group]) =>
+    language === undefined ? [] : [{ language, paths: group.map(({ path }) => path) }],
+  );
 }
 
-/** By its ending, then by its first line; whatever else may be executed is named as such. */
-function languageOf(directory: string, { path, executable }: IdentifiedFile): string | undefined {
-  const byEnding = LANGUAGES.get(extname(path).toLowerCase());
-  if (byEnding !== undefined) return byEnding;
-  if (extname(path) !== "" && !executable) return undefined;
+const PROGRAMS: ReadonlySet<string> = new Set(["executable", "bytecode", "wasm"]);
+const SHEBANG = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(?:\S*\/)?([\w.+-]+)/;
+
+/** What runs it; `undefined` for what nobody runs. */
+function languageIn(directory: string, { path, executable }: IdentifiedFile): string | undefined {
   const head = readHead(join(directory, path));
-  const shebang = /^#!\s*(\S+)(?:[ \t]+(?:-\S+[ \t]+)*(\S+))?/.exec(head.toString("latin1"));
-  if (shebang) {
-    const [, program = "", argument = ""] = shebang;
-    const named = baseName(program) === "env" ? baseName(argument) : baseName(program);
-    return LANGUAGES.get(named.replace(/[\d.]+$/, "")) ?? named;
-  }
-  if (BINARY_MARKS.some((mark) => head.subarray(0, mark.length).equals(mark))) return "binary";
-  return executable ? "executable" : undefined;
-}
-
-/** ELF, Mach-O in its forms, Windows, WebAssembly. */
-const BINARY_MARKS: readonly Buffer[] = [
-  "7f454c46",
-  "feedface",
-  "feedfacf",
-  "cefaedfe",
-  "cffaedfe",
-  "cafebabe",
-  "4d5a",
-  "0061736d",
-].map((hex) => Buffer.from(hex, "hex"));
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+  const text = head.toString("latin1");
+  const binary = signatureOf(head);
+  if (binary && PROGRAMS.has(binary.kind)) return "binary";
+  return languageOf(path, text) ?? SHEBANG.exec(text)?.[1] ?? (executable ? "executable" : undefined);
 }
 
 const HEAD_BYTES = 256;

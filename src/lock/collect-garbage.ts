@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Places } from "../host/places.ts";
 import { removeFolder } from "../host/remove-folder.ts";
+import { forgetFiles } from "./file-lists.ts";
 import { knownLocks } from "./known-locks.ts";
 import { type LockFile, storeFolder } from "./lock-places.ts";
 import { readLock } from "./lock-store.ts";
@@ -32,10 +33,11 @@ export function collectGarbage(
   if (lstatSync(store, { throwIfNoEntry: false }) === undefined) return { removed: [], diagnostics: [] };
   const trash: string[] = [];
   const outcome = changeStore(store, (): GarbageOutcome => {
-    const { recorded, faults } = recordedFolders(places, [...locks, ...knownLocks(places)]);
+    const { recorded, digests, faults } = recordedVersions(places, [...locks, ...knownLocks(places)]);
     if (faults.length > 0) return { removed: [], diagnostics: faults };
+    forgetFiles(places, digests, olderThanMs);
     const removed = readdirSync(store)
-      .filter((name) => !recorded.has(name) && isFolderOlderThan(join(store, name), olderThanMs))
+      .filter((name) => !recorded.has(name) && isOlderThan(join(store, name), olderThanMs))
       .map((name) => {
         const away = join(store, `.trash-${randomUUID()}`);
         renameSync(join(store, name), away);
@@ -48,10 +50,14 @@ export function collectGarbage(
   return outcome;
 }
 
-function recordedFolders(
-  places: StorePlaces,
-  locks: readonly LockFile[],
-): { readonly recorded: ReadonlySet<string>; readonly faults: readonly Diagnostic[] } {
+interface RecordedVersions {
+  /** Names of folders in the store. */
+  readonly recorded: ReadonlySet<string>;
+  readonly digests: ReadonlySet<string>;
+  readonly faults: readonly Diagnostic[];
+}
+
+function recordedVersions(places: StorePlaces, locks: readonly LockFile[]): RecordedVersions {
   const outcomes = locks.map(readLock);
   const faults = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.diagnostic]));
   const entries = outcomes.flatMap((outcome) => (outcome.ok ? outcome.lock.skills : []));
@@ -59,10 +65,18 @@ function recordedFolders(
     { name, digest },
     ...(previous ? [{ name, digest: previous.digest }] : []),
   ]);
-  return { recorded: new Set(versions.map((version) => basename(storeFolder(places, version)))), faults };
+  return {
+    recorded: new Set(versions.map((version) => basename(storeFolder(places, version)))),
+    digests: new Set(versions.map(({ digest }) => digest)),
+    faults,
+  };
 }
 
-function isFolderOlderThan(path: string, ageMs: number): boolean {
+/** Other files in the store are locks of those who change it. */
+const HALF_WAY = /^\.(?:incoming|aside|trash)-/;
+
+function isOlderThan(path: string, ageMs: number): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && Date.now() - Math.max(stats.mtimeMs, stats.ctimeMs) >= ageMs;
+  if (!stats || !(stats.isDirectory() || HALF_WAY.test(basename(path)))) return false;
+  return Date.now() - Math.max(stats.mtimeMs, stats.ctimeMs) >= ageMs;
 }

@@ -1,5 +1,6 @@
 /** Where the locks are, and where the folders lie that they record. Light: whoever only asks this loads no parser. */
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { folderName } from "../host/folder-name.ts";
 import { isInside, type Places } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
@@ -61,5 +62,13 @@ function ownersPath({ path, owner }: LockFile, named: string): string {
  * whatever links stand on the way. The last link of the path itself is not followed, since a placed copy may be one.
  */
 export function isWithinOwner({ path, owner }: LockFile, folder: string): boolean {
-  return owner === "user" || isInside(realPathOr(dirname(folder)), realPathOr(dirname(path)));
+  return owner === "user" || isInside(realPathAhead(dirname(folder)), realPathOr(dirname(path)));
+}
+
+/** The real path, also of a folder that is yet to be made; nowhere for a link that leads nowhere. */
+function realPathAhead(folder: string): string {
+  const parent = dirname(folder);
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined && parent !== folder) return join(realPathAhead(parent), basename(folder));
+  return existsSync(folder) ? realPathOr(folder) : "";
 }

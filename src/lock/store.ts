@@ -10,8 +10,9 @@ import { MetierError } from "../foundation/errors.ts";
 import type { Places } from "../host/places.ts";
 import { removeFolder } from "../host/remove-folder.ts";
 import { flushFolder } from "../host/write-atomic.ts";
-import { identifyFolder } from "../trust/content-identity.ts";
+import { type IdentityOutcome, identifyFolder } from "../trust/content-identity.ts";
 import { withLock } from "../trust/lock-file.ts";
+import { rememberFiles } from "./file-lists.ts";
 import { rememberLock } from "./known-locks.ts";
 import { type LockFile, storeFolder } from "./lock-places.ts";
 
@@ -45,8 +46,11 @@ export function placeInStore(places: StorePlaces, folder: string, request: Store
   const incoming = bringIn(store, folder);
   try {
     const target = storeFolder(places, request);
-    const fault = findDifference(incoming, request.digest);
-    return fault ? { ok: false, diagnostic: fault } : settle(store, incoming, target, request.digest);
+    const outcome = identifyFolder(incoming);
+    const fault = differenceOf(outcome, incoming, request.digest);
+    if (fault) return { ok: false, diagnostic: fault };
+    if (outcome.ok) rememberFiles(places, outcome.identity);
+    return settle(store, incoming, target, request.digest);
   } finally {
     removeFolder(incoming);
   }
@@ -54,7 +58,10 @@ export function placeInStore(places: StorePlaces, folder: string, request: Store
 
 /** Whether the folder in the store is what it is called: hashed anew. `undefined` when it is. */
 export function findDifference(folder: string, digest: string): Diagnostic | undefined {
-  const outcome = identifyFolder(folder);
+  return differenceOf(identifyFolder(folder), folder, digest);
+}
+
+function differenceOf(outcome: IdentityOutcome, folder: string, digest: string): Diagnostic | undefined {
   if (!outcome.ok) return outcome.diagnostic;
   if (outcome.identity.digest === digest) return undefined;
   return {
@@ -100,7 +107,7 @@ interface Judgement {
 
 function judge(target: string, digest: string): Judgement | undefined {
   const stats = lstatSync(target, { throwIfNoEntry: false });
-  return stats && { stats, isRight: findDifference(target, digest) === undefined };
+  return stats && { stats, isRight: stats.isDirectory() && findDifference(target, digest) === undefined };
 }
 
 /** `undefined`: something stands there that was not judged. */

@@ -59,7 +59,14 @@ export async function surroundTurn(
     programs: findPrograms(config.sandbox.programs, host.places, host.environment),
     limits: config.sandbox,
   });
-  const egress = sandbox && (await openEgress(holdToTrust(sandbox, memory.trust), network, memory.trust));
+  const egress =
+    sandbox &&
+    (await openEgress({
+      sandbox: holdToTrust(sandbox, memory.trust),
+      network,
+      places: host.places,
+      conversation: memory.trust,
+    }));
   const policy = createChatPolicy({
     lists,
     config: config.tools,

@@ -2,7 +2,9 @@
  * How the processes of a run reach granted domains: the allow-list proxy, for as long as the run lasts, and a sandbox
  * whose every command has it. Nothing is opened where nothing is granted.
  */
+import { join } from "node:path";
 import { openEgressProxy } from "../egress/proxy.ts";
+import type { Places } from "../host/places.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -13,12 +15,15 @@ export interface Egress {
   close(): Promise<void>;
 }
 
-/** `conversation`: once an untrusted text is in it, nothing goes out any more. */
-export async function openEgress(
-  sandbox: Sandbox,
-  network: readonly string[],
-  conversation?: ConversationTrust,
-): Promise<Egress> {
+export interface EgressInput {
+  readonly sandbox: Sandbox;
+  readonly network: readonly string[];
+  readonly places: Pick<Places, "state">;
+  /** Once an untrusted text is in it, nothing goes out any more. */
+  readonly conversation?: ConversationTrust | undefined;
+}
+
+export async function openEgress({ sandbox, network, places, conversation }: EgressInput): Promise<Egress> {
   const reached = new Set<string>();
   // The others give no network at all; or all of it, which a proxy would only pretend to hold back.
   if (network.length === 0 || sandbox.backend !== "bubblewrap") {
@@ -26,6 +31,7 @@ export async function openEgress(
   }
   const { socketPath, close } = await openEgressProxy({
     network,
+    home: join(places.state, "egress"),
     whyHeld: () => whyHeld(conversation?.taintedBy),
     onReach: (host) => reached.add(host),
   });

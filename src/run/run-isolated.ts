@@ -9,8 +9,6 @@ import type { RunEventBody } from "../events/run-event.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { costOf, type Pricing } from "../model/pricing.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { World } from "../sandbox/world.ts";
 import type { RedactionStream, Redactor } from "../secrets/redaction.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tools/tool.ts";
@@ -28,16 +26,18 @@ import { runToEnd } from "./hooks/run-to-end.ts";
 import { listWorkFiles } from "./list-work-files.ts";
 import type { LoopInput, LoopOutcome } from "./loop.ts";
 import type { RunLimits } from "./run-limits.ts";
-import type { RunResult, SandboxUse } from "./run-result.ts";
+import type { RunResult } from "./run-result.ts";
 import { createStop, type RunStop } from "./run-stop.ts";
 import { createUseNotes } from "./sandbox-use.ts";
+import type { SkillPlace } from "./skill-place.ts";
 
 /** What a run is about: a prepared skill, or the user's own conversation. */
 export interface RunSubject extends Pick<PreparedInvocation, "source" | "chain" | "trust"> {
   readonly skill: Pick<Skill, "name" | "location">;
 }
 
-export interface IsolatedRun {
+export interface IsolatedRun
+  extends Pick<SkillPlace, "world" | "sandbox" | "network" | "reached" | "declared" | "granted"> {
   readonly runId: string;
   readonly parentRunId?: string;
   readonly prepared: RunSubject;
@@ -52,14 +52,6 @@ export interface IsolatedRun {
   /** Of the skill that runs; a chat has none. */
   readonly skillHooks?: readonly RunHook[];
   readonly outputFilter: OutputFilterMode;
-  readonly world: World;
-  readonly sandbox?: Sandbox;
-  /** Domains the run may reach. */
-  readonly network: readonly string[];
-  /** Hosts that its processes have reached so far. */
-  readonly reached: ReadonlySet<string>;
-  readonly declared: SandboxUse;
-  readonly granted: SandboxUse;
   /** Asked for each call: once an untrusted text is in the conversation, secrets are not delivered any more. */
   env(): Readonly<Record<string, string>>;
   readonly redactor: Redactor;

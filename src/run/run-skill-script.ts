@@ -15,6 +15,8 @@ import { createOutputPager, type PagedOutput } from "../tools/page-output.ts";
 import { describeOutcome, MAX_OUTPUT_BYTES } from "../tools/run-command.ts";
 import { type PreparedScript, prepareScript } from "../tools/scripts/prepare-script.ts";
 import { createToolPolicy } from "../tools/tool-policy.ts";
+import { showValue } from "../validate/report.ts";
+import { deliverValues } from "./deliver-values.ts";
 import { hideRestricted } from "./hide-restricted.ts";
 import { prepareRequest } from "./invoke-skill.ts";
 import { listWorkFiles } from "./list-work-files.ts";
@@ -35,6 +37,7 @@ export async function runSkillScript(
 ): Promise<ScriptResult> {
   const host = hideRestricted(given, request.caller);
   const timeoutMs = chooseTimeout(request, host.config());
+  checkWords(request);
   const outcome = await prepareRequest(request, host, { asked: "script" });
   if (!outcome.ok) {
     const { refusal } = outcome;
@@ -88,6 +91,13 @@ function chooseTimeout({ timeoutMs }: ScriptRequest, { config }: LoadedConfig): 
   return Math.min(wanted, config.policyScriptTimeoutMs ?? wanted);
 }
 
+/** Asked for by a program in JavaScript, whatever the types say. */
+function checkWords({ script, args = [] }: ScriptRequest): void {
+  const wrong = [script, ...args].filter((word) => typeof word !== "string");
+  if (wrong.length === 0) return;
+  throw new UsageError(`\`script\` and each of \`args\` is a text, not ${showValue(wrong[0])}.`);
+}
+
 type Ready =
   | (Extract<PreparedScript, { ok: true }> & { readonly sandbox: NonNullable<SkillPlace["sandbox"]> })
   | { readonly ok: false; readonly error: NonNullable<ScriptResult["error"]> };
@@ -98,7 +108,7 @@ async function getReady({ request, place, prepared, timeoutMs }: ScriptOrder): P
     const { text: message } = await explainNoSandbox();
     return { ok: false, error: { code: "sandbox.unavailable", message } };
   }
-  const env = Object.fromEntries(Object.entries(prepared.env).map(([name, { value }]) => [name, value]));
+  const env = deliverValues(prepared);
   const { signal } = request;
   const script = await prepareScript(request, { sandbox, world, env, timeoutMs, ...(signal && { signal }) });
   if (script.ok) return { ...script, sandbox };

@@ -8,6 +8,7 @@ import { folderName } from "../host/folder-name.ts";
 import { refusalText } from "../invoke/refusal-text.ts";
 import type { OpenScriptPlace } from "../tools/scripts/run-script.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
+import { deliverValues } from "./deliver-values.ts";
 import { prepareRequest } from "./invoke-skill.ts";
 import { openRedactor } from "./open-redactor.ts";
 import type { RunHost } from "./run-host.ts";
@@ -34,7 +35,7 @@ export function createScriptPlaces(input: ScriptPlaceInput): OpenScriptPlace {
     if (!outcome.ok) return { ok: false, message: refusalText(outcome.refusal) };
     const { prepared } = outcome;
     const { skill, trust } = prepared;
-    openRedactor({ prepared, request: asked, host, parent });
+    openRedactor({ prepared, request: asked, host, parent }); // What it is given is kept out of what its caller shows.
     // Beside the work folder, where nothing that runs could have put a link in the way.
     const isShared = trustAllows(trust.level, "read-working-directory");
     const workDir = isShared
@@ -55,7 +56,7 @@ export function createScriptPlaces(input: ScriptPlaceInput): OpenScriptPlace {
       ok: true,
       world: place.world,
       ...(place.sandbox && { sandbox: place.sandbox }),
-      env: Object.fromEntries(Object.entries(prepared.env).map(([key, { value }]) => [key, value])),
+      env: deliverValues(prepared, parent.memory),
       async close() {
         for (const domain of place.reached) reached.add(domain);
         await place.close();

@@ -10,7 +10,6 @@ import type { ConversationMemory } from "../invoke/inline.ts";
 import type { PreparedInvocation, Refusal } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { World } from "../sandbox/world.ts";
 import type { Redactor } from "../secrets/redaction.ts";
 import type { Skill } from "../skill/skill.ts";
@@ -30,14 +29,14 @@ import { chooseLimits, type RunLimits } from "./run-limits.ts";
 import type { RunParent } from "./run-parent.ts";
 import { createRunPolicy, followedLists } from "./run-policy.ts";
 import type { RunRequest } from "./run-request.ts";
-import type { SandboxUse } from "./run-result.ts";
 import { programTools, runTools } from "./run-tools.ts";
 import { openRunToolsets, type RunToolsets } from "./run-toolsets.ts";
-import { openSkillPlace } from "./skill-place.ts";
+import { openSkillPlace, type SkillPlace } from "./skill-place.ts";
 import { assembleSystemPrompt } from "./system-prompt.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 
-export interface RunPlan {
+export interface RunPlan
+  extends Pick<SkillPlace, "world" | "sandbox" | "network" | "reached" | "declared" | "granted"> {
   readonly runId: string;
   readonly prepared: PreparedInvocation;
   readonly model: ResolvedModel;
@@ -45,14 +44,6 @@ export interface RunPlan {
   readonly message: string;
   readonly tools: readonly Tool[];
   readonly policy: ToolPolicy;
-  /** As it is now. */
-  readonly world: World;
-  readonly sandbox?: Sandbox;
-  readonly network: readonly string[];
-  /** Hosts that its processes have reached so far. */
-  readonly reached: ReadonlySet<string>;
-  readonly declared: SandboxUse;
-  readonly granted: SandboxUse;
   /** Commands of the skill around its tool calls and at its end. */
   readonly skillHooks: readonly RunHook[];
   readonly memory: ConversationMemory;
@@ -98,7 +89,28 @@ export interface PlanInput {
   readonly openScript: OpenScriptPlace;
 }
 
+/** What was opened for a plan is closed again when it comes to nothing. */
 export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
+  const opened: Opened[] = [];
+  try {
+    const outcome = await decide(input, opened);
+    if (!outcome.ok) await closeAll(opened);
+    return outcome;
+  } catch (fault) {
+    await closeAll(opened);
+    throw fault;
+  }
+}
+
+interface Opened {
+  close(): Promise<void>;
+}
+
+async function closeAll(opened: Opened[]): Promise<void> {
+  for (const part of opened.splice(0).reverse()) await part.close();
+}
+
+async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> {
   const { prepared, host, request, parent, runId, workDir } = input;
   const { skill, trust } = prepared;
   const agent = await chooseAgent(prepared, host);
@@ -115,11 +127,9 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     conversation: memory.trust,
     ...(parent && { parent }),
   });
+  opened.push(place);
   const model = await chooseModel(input, agent.agent, place.world);
-  if (!model.ok) {
-    await place.close();
-    return { ok: false, fault: { ...model, code: "model.missing" } };
-  }
+  if (!model.ok) return { ok: false, fault: { ...model, code: "model.missing" } };
   const { network } = place;
   const others = runTools({
     host,
@@ -145,15 +155,9 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
     isDry,
     signal: request.signal,
   });
-  const close = async (): Promise<void> => {
-    await toolsets.close();
-    await place.close();
-  };
+  opened.push(toolsets);
   const refusal = refuseWithout(skill, others, toolsets);
-  if (refusal) {
-    await close();
-    return { ok: false, refusal };
-  }
+  if (refusal) return { ok: false, refusal };
   const policy = createRunPolicy({
     prepared,
     host,
@@ -219,7 +223,7 @@ export async function setUpRun(input: PlanInput): Promise<PlanOutcome> {
       ...hooks.diagnostics,
       ...redactor.diagnostics,
     ],
-    close,
+    close: () => closeAll(opened),
   };
   return { ok: true, plan };
 }

@@ -86,7 +86,9 @@ export async function openSkillPlace(input: SkillPlaceInput): Promise<SkillPlace
   const { network, read, write } = reach.granted;
   const { conversation } = input;
   const held = sandbox && conversation ? holdToTrust(sandbox, conversation) : sandbox;
-  const egress = held && (await openEgress(held, input.isDry ? [] : network, conversation));
+  const reachable = input.isDry ? [] : network;
+  const egress =
+    held && (await openEgress({ sandbox: held, network: reachable, places: host.places, conversation }));
   return {
     get world() {
       return world;

@@ -16,13 +16,14 @@ import type { StoredGrants } from "../trust/grant-store.ts";
 import type { Profile } from "../validate/profiles.ts";
 import { checkOptions } from "./check-options.ts";
 import { createDisclosure, type Disclosure } from "./disclosure.ts";
+import { createInstalling, type Installing } from "./installing.ts";
 import { loadState, type MetierState } from "./load-state.ts";
 import type { MetierOptions } from "./metier-options.ts";
 import { isRegisteredAs, refuseKnown, requireRegistered, toRegistration } from "./registration.ts";
 import { createRunning, type Running } from "./running.ts";
 import type { Discovery, Wanted } from "./wanted.ts";
 
-export interface Metier extends Disclosure, Running {
+export interface Metier extends Disclosure, Running, Installing {
   /** The current snapshot. It never changes; `discover`, `reload` and a watch replace it. */
   readonly catalog: Catalog;
   readonly config: LoadedConfig;
@@ -141,6 +142,15 @@ export async function createMetierUnder(
       options,
       profile,
       places,
+      cwd,
+      environment: options.environment ?? process.env,
+    }),
+    ...createInstalling({
+      current: () => state,
+      reload,
+      profile,
+      places,
+      project,
       cwd,
       environment: options.environment ?? process.env,
     }),

@@ -123,7 +123,7 @@ const INTERPRETED: Diagnostic = {
   code: "sandbox.interpreted",
   severity: "warning",
   message:
-    "Commands run in an INTERPRETED shell: its own cat, grep, sed, awk, jq, find and the like work; scripts, python3, node, git and every other program do NOT run.",
+    "Commands run in an INTERPRETED shell: its own cat, grep, sed, awk, jq, find and the like work, also in scripts for `sh`; python3, node, git and every other program do NOT run.",
   path: "",
   hint: 'Remove `backend = "just-bash"` from `[sandbox]` in your config.',
 };

@@ -2,12 +2,26 @@
 import { extname } from "node:path";
 import type { CodeLanguage } from "./code/code-part.ts";
 
-export type BinaryKind = "executable" | "bytecode" | "wasm" | "archive" | "image" | "document" | "font" | "media" | "database" | "unknown";
+export type BinaryKind =
+  | "executable"
+  | "bytecode"
+  | "wasm"
+  | "archive"
+  | "image"
+  | "document"
+  | "font"
+  | "media"
+  | "database"
+  | "unknown";
 
 const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp])[] = [
   ["executable", "an ELF program", /^\x7fELF/],
   ["executable", "a Windows program", /^MZ[\s\S]{58,}?PE\0\0|^MZ\x90\0/],
-  ["executable", "a macOS program", /^(?:\xcf\xfa\xed\xfe|\xce\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe\0\0\0[\x01-\x14])/],
+  [
+    "executable",
+    "a macOS program",
+    /^(?:\xcf\xfa\xed\xfe|\xce\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe\0\0\0[\x01-\x14])/,
+  ],
   ["bytecode", "Java bytecode", /^\xca\xfe\xba\xbe/],
   ["bytecode", "Python bytecode", /^[\x00-\xff]{2}\r\n[\x00-\x03]\0\0\0|^[\x00-\xff]{2}\r\n/],
   ["bytecode", "Lua bytecode", /^\x1bLua/],
@@ -32,7 +46,11 @@ const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp])[] = [
   ["document", "a PDF document", /^%PDF-/],
   ["document", "an Office document", /^\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1/],
   ["font", "a font", /^(?:\0\x01\0\0\0|OTTO|wOFF|wOF2|ttcf)/],
-  ["media", "audio or video", /^(?:ID3|\xff\xfb|OggS|fLaC|RIFF[\s\S]{4}(?:WAVE|AVI )|[\s\S]{4}ftyp|\x1aE\xdf\xa3)/],
+  [
+    "media",
+    "audio or video",
+    /^(?:ID3|\xff\xfb|OggS|fLaC|RIFF[\s\S]{4}(?:WAVE|AVI )|[\s\S]{4}ftyp|\x1aE\xdf\xa3)/,
+  ],
   ["database", "a SQLite database", /^SQLite format 3\0/],
 ];
 
@@ -52,7 +70,10 @@ export function signatureOf(head: Uint8Array): Signature | undefined {
 const PROMISES: readonly (readonly [RegExp, readonly BinaryKind[]])[] = [
   [/\.(?:png|jpe?g|gif|webp|ico|tiff?|bmp|avif|heic)$/i, ["image", "media"]],
   [/\.pdf$/i, ["document"]],
-  [/\.(?:docx?|xlsx?|pptx?|odt|ods|odp|epub|xps|vsdx|dotx|xltx|potx|sketch|fig|key|numbers|pages)$/i, ["document", "archive"]],
+  [
+    /\.(?:docx?|xlsx?|pptx?|odt|ods|odp|epub|xps|vsdx|dotx|xltx|potx|sketch|fig|key|numbers|pages)$/i,
+    ["document", "archive"],
+  ],
   [/\.(?:ttf|otf|woff2?|ttc|eot)$/i, ["font"]],
   [/\.(?:mp3|mp4|wav|ogg|flac|mov|avi|webm|m4a|mkv)$/i, ["media"]],
 ];

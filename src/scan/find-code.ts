@@ -4,7 +4,7 @@ import type { Json, SkillManifest } from "../skill/manifest.ts";
 import type { ParsedSkill } from "../skill/skill.ts";
 import type { CodeLanguage, CodePart, PartKind } from "./code/code-part.ts";
 import { languageOfTag } from "./file-kind.ts";
-import type { CodeBlock } from "./markdown.ts";
+import type { CodeBlock, CodeSpan } from "./markdown.ts";
 import type { ScanLimits, SkippedPart } from "./scan-limits.ts";
 import type { ScannedDocument, ScannedFile } from "./scanned-skill.ts";
 import { isWarning } from "./warning.ts";
@@ -19,12 +19,25 @@ export interface FoundCode {
 }
 
 export function findCode(
-  { files, documents, parsed, manifest, skillFile }: { readonly files: readonly ScannedFile[]; readonly documents: readonly ScannedDocument[]; readonly parsed?: ParsedSkill | undefined; readonly manifest?: SkillManifest | undefined; readonly skillFile: string },
+  {
+    files,
+    documents,
+    parsed,
+    manifest,
+    skillFile,
+  }: {
+    readonly files: readonly ScannedFile[];
+    readonly documents: readonly ScannedDocument[];
+    readonly parsed?: ParsedSkill | undefined;
+    readonly manifest?: SkillManifest | undefined;
+    readonly skillFile: string;
+  },
   limits: ScanLimits,
 ): FoundCode {
   const skipped: SkippedPart[] = [];
   const bound = (parts: readonly CodePart[], path: string): readonly CodePart[] => {
-    if (parts.length > limits.pieces) skipped.push({ path, reason: `Not followed: more than ${limits.pieces} pieces of code.` });
+    if (parts.length > limits.pieces)
+      skipped.push({ path, reason: `Not followed: more than ${limits.pieces} pieces of code.` });
     return parts.slice(0, limits.pieces);
   };
   const parts = [
@@ -35,7 +48,14 @@ export function findCode(
   return { parts, skipped };
 }
 
-function makePart(path: string, language: CodeLanguage, kind: PartKind, text: string, firstLine: number, isWarned = false): CodePart {
+function makePart(
+  path: string,
+  language: CodeLanguage,
+  kind: PartKind,
+  text: string,
+  firstLine: number,
+  isWarned = false,
+): CodePart {
   return { path, language, kind, text, firstLine, isWarning: isWarned };
 }
 
@@ -45,8 +65,10 @@ function scriptParts(file: ScannedFile): readonly CodePart[] {
   if (language !== undefined) return [makePart(path, language, "script", text, 1)];
   const name = path.split("/").at(-1) ?? "";
   if (name === "package.json") return packageScripts(path, text);
-  if (/^(?:Makefile|makefile|GNUmakefile)$|\.mk$/.test(name)) return [makePart(path, "shell", "script", recipesOf(text), 1)];
-  if (/^(?:Dockerfile|Containerfile)/.test(name)) return [makePart(path, "shell", "script", dockerCommands(text), 1)];
+  if (/^(?:Makefile|makefile|GNUmakefile)$|\.mk$/.test(name))
+    return [makePart(path, "shell", "script", recipesOf(text), 1)];
+  if (/^(?:Dockerfile|Containerfile)/.test(name))
+    return [makePart(path, "shell", "script", dockerCommands(text), 1)];
   return [];
 }
 
@@ -69,7 +91,17 @@ function packageScripts(path: string, text: string): readonly CodePart[] {
 
 /** Lines that begin with a tab; others are blank, so that lines keep their numbers. */
 function recipesOf(text: string): string {
-  return text.split("\n").map((line) => (line.startsWith("\t") ? line.slice(1).replace(/^[@-]+/, "").replaceAll("$$", "$") : "")).join("\n");
+  return text
+    .split("\n")
+    .map((line) =>
+      line.startsWith("\t")
+        ? line
+            .slice(1)
+            .replace(/^[@-]+/, "")
+            .replaceAll("$$", "$")
+        : "",
+    )
+    .join("\n");
 }
 
 function dockerCommands(text: string): string {
@@ -91,17 +123,31 @@ function documentParts({ file, parts }: ScannedDocument): readonly CodePart[] {
     ...parts.blocks.flatMap((block) => blockParts(path, block)),
     ...parts.spans
       .filter((span) => TELLING.test(` ${span.text} `) && !/^!/.test(span.text))
-      .map((span) => makePart(path, "shell", "span", blankPlaceholders(span.text), span.line, isWarning(span.around.replace(span.text, "")))),
+      .map((span) => spanPart(path, span)),
     ...proseCommands(path, parts.prose),
     ...dynamicParts(path, text),
   ];
 }
 
+function spanPart(path: string, { text, line, around }: CodeSpan): CodePart {
+  const sentence = around.replace(text, "");
+  const isToBeRun = /\b(?:run|running|runs|execute|executing|using|use|with|invoke|call)\b/i.test(sentence);
+  return {
+    ...makePart(path, "shell", "span", blankPlaceholders(text), line, isWarning(sentence)),
+    isToBeRun,
+  };
+}
+
 /** A line of a document that is a command, without any mark-up. */
 function proseCommands(path: string, prose: readonly string[]): readonly CodePart[] {
   return prose.flatMap((line, index) => {
-    const [, command = ""] = /^\s*(?:[$>%]\s+|\d+[.)]\s+|[-*]\s+)?(?:run:?\s+|execute:?\s+)?((?:sudo\s+)?(?:curl|wget|bash|sh|echo|cat|env|printenv|python3?|powershell|iex|eval|rm)\s+[^.]*?[|>/$(].*)$/i.exec(line) ?? [];
-    return command === "" ? [] : [makePart(path, "shell", "span", blankPlaceholders(command), index + 1, isWarning(line))];
+    const [, command = ""] =
+      /^\s*(?:[$>%]\s+|\d+[.)]\s+|[-*]\s+)?(?:run:?\s+|execute:?\s+)?((?:sudo\s+)?(?:curl|wget|bash|sh|echo|cat|env|printenv|python3?|powershell|iex|eval|rm)\s+[^.]*?[|>/$(].*)$/i.exec(
+        line,
+      ) ?? [];
+    return command === ""
+      ? []
+      : [makePart(path, "shell", "span", blankPlaceholders(command), index + 1, isWarning(line))];
   });
 }
 
@@ -110,14 +156,17 @@ function blockParts(path: string, { tag, text, firstLine, lead }: CodeBlock): re
   const language = languageOfTag(tag);
   if (language === "shell") return shellBlocks(path, text, firstLine, isWarned);
   if (language !== undefined) return [makePart(path, language, "block", text, firstLine, isWarned)];
-  if (tag === "!" ) return [];
+  if (tag === "!") return [];
   const isPlain = /^(?:|text|txt|plain|plaintext|none|output|log|markdown|md)$/.test(tag);
   return isPlain && TELLING.test(text) ? shellBlocks(path, commandLines(text), firstLine, isWarned) : [];
 }
 
 /** Of a text that may be anything, only what looks like commands. */
 function commandLines(text: string): string {
-  return text.split("\n").map((line) => (TELLING.test(` ${line}`) && !/^\s*[│├└|]|:\s*$/.test(line) ? line : "")).join("\n");
+  return text
+    .split("\n")
+    .map((line) => (TELLING.test(` ${line}`) && !/^\s*[│├└|]|:\s*$/.test(line) ? line : ""))
+    .join("\n");
 }
 
 /** Prompts are taken off; in a session with prompts, lines without one are output. */
@@ -160,6 +209,8 @@ function commandsIn(value: Json): readonly string[] {
     const words = Array.isArray(item) ? item : [item];
     const isCommand = key === "command" && words.every((word) => typeof word === "string");
     if (!isCommand) return commandsIn(item);
-    return [typeof item === "string" ? item : words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")];
+    return [
+      typeof item === "string" ? item : words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" "),
+    ];
   });
 }

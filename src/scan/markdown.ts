@@ -61,7 +61,12 @@ export function takeMarkdownApart(text: string): MarkdownParts {
     if (mark !== "") {
       const end = findFenceEnd(lines, at + 1, mark);
       const code = lines.slice(at + 1, end);
-      blocks.push({ tag: tag.toLowerCase(), text: dedent(code), firstLine: at + 2, lead: leadOf(prose, heading) });
+      blocks.push({
+        tag: tag.toLowerCase(),
+        text: dedent(code),
+        firstLine: at + 2,
+        lead: leadOf(prose, heading),
+      });
       for (; at < Math.min(end + 1, lines.length); at++) addLine(prose, headings, "", heading);
       at--;
       continue;
@@ -87,7 +92,9 @@ function findFenceEnd(lines: readonly string[], from: number, mark: string): num
 
 /** The indentation of a block in a list is none of its code. */
 function dedent(lines: readonly string[]): string {
-  const indents = lines.filter((line) => line.trim() !== "").map((line) => /^[ \t>]*/.exec(line)?.[0].length ?? 0);
+  const indents = lines
+    .filter((line) => line.trim() !== "")
+    .map((line) => /^[ \t>]*/.exec(line)?.[0].length ?? 0);
   const least = Math.min(200, ...indents);
   return lines.map((line) => line.slice(Math.min(least, line.length))).join("\n");
 }
@@ -145,7 +152,8 @@ function countLines(text: string, from: number, to: number): number {
 function takeSpans(line: string, number: number, heading: string, spans: CodeSpan[]): string {
   if (!line.includes("`")) return line;
   return line.replace(/(`+)(?!`)([^`]+?)\1(?!`)/g, (whole, _, code: string) => {
-    if (code.length <= MOST_SPAN) spans.push({ text: code.trim(), line: number, around: `${heading}\n${line}` });
+    if (code.length <= MOST_SPAN)
+      spans.push({ text: code.trim(), line: number, around: `${heading}\n${line}` });
     return " ".repeat(whole.length);
   });
 }

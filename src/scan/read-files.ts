@@ -24,15 +24,25 @@ export function readSkillFiles({ form, location, directory }: SkillContent, limi
   try {
     root = realpathSync.native(directory);
   } catch (error) {
-    return { files: [], bytes: 0, skipped: [{ path: ".", reason: `Not read: ${(error as Error).message}.` }] };
+    return {
+      files: [],
+      bytes: 0,
+      skipped: [{ path: ".", reason: `Not read: ${(error as Error).message}.` }],
+    };
   }
   const listing =
-    form === "directory" ? listFiles(root, limits.entries) : ({ ok: true, files: [{ path: basename(location), kind: "file" }] } as const);
-  if (!listing.ok) return { files: [], bytes: 0, skipped: [{ path: ".", reason: `Not read: ${listing.detail}.` }] };
+    form === "directory"
+      ? listFiles(root, limits.entries)
+      : ({ ok: true, files: [{ path: basename(location), kind: "file" }] } as const);
+  if (!listing.ok)
+    return { files: [], bytes: 0, skipped: [{ path: ".", reason: `Not read: ${listing.detail}.` }] };
   const files: ScannedFile[] = [];
   let bytes = 0;
   for (const { path, kind } of listing.files) {
-    const file = kind === "file" ? readFile(root, path, { limits, bytesLeft: limits.totalBytes - bytes }) : describeOther(root, path, kind);
+    const file =
+      kind === "file"
+        ? readFile(root, path, { limits, bytesLeft: limits.totalBytes - bytes })
+        : describeOther(root, path, kind);
     bytes += file.text === undefined ? (file.head?.length ?? 0) : file.size;
     if (file.fault !== undefined) skipped.push({ path, reason: file.fault });
     files.push(file);
@@ -50,16 +60,27 @@ function describeOther(root: string, path: string, kind: "link" | "special"): Sc
   }
 }
 
-function readFile(root: string, path: string, bounds: { readonly limits: ScanLimits; readonly bytesLeft: number }): ScannedFile {
+function readFile(
+  root: string,
+  path: string,
+  bounds: { readonly limits: ScanLimits; readonly bytesLeft: number },
+): ScannedFile {
   const opened = openContained(root, path);
-  if (!opened.ok) return { path, kind: "file", size: 0, executable: false, fault: `Not read: ${opened.message}` };
+  if (!opened.ok)
+    return { path, kind: "file", size: 0, executable: false, fault: `Not read: ${opened.message}` };
   const { descriptor, stats } = opened.file;
   try {
     const size = Number(stats.size);
     const executable = (stats.mode & 0o111n) !== 0n;
     return { path, kind: "file", size, executable, ...readContent(descriptor, path, size, bounds) };
   } catch (error) {
-    return { path, kind: "file", size: 0, executable: false, fault: `Not read: ${(error as Error).message}.` };
+    return {
+      path,
+      kind: "file",
+      size: 0,
+      executable: false,
+      fault: `Not read: ${(error as Error).message}.`,
+    };
   } finally {
     closeSync(descriptor);
   }
@@ -111,10 +132,15 @@ function looksLikeText(bytes: Buffer): boolean {
 }
 
 function isUtf16(bytes: Buffer): boolean {
-  return bytes.length >= 2 && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff));
+  return (
+    bytes.length >= 2 &&
+    ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+  );
 }
 
 function decodeText(bytes: Buffer): string {
-  const text = isUtf16(bytes) ? new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be").decode(bytes) : bytes.toString("utf8");
+  const text = isUtf16(bytes)
+    ? new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be").decode(bytes)
+    : bytes.toString("utf8");
   return text.replace(/\r\n?/g, "\n");
 }

@@ -7,17 +7,21 @@ import { DOWNLOAD_RULES } from "./rules/download.ts";
 import { EVASION_RULES } from "./rules/evasion.ts";
 import { EXFILTRATION_RULES } from "./rules/exfiltration.ts";
 import { FILE_RULES } from "./rules/files.ts";
+import { HIDDEN_INSTRUCTION_RULES } from "./rules/hidden-instructions.ts";
 import { INJECTION_RULES } from "./rules/injection.ts";
 import { NAME_RULES } from "./rules/names.ts";
 import { OBFUSCATION_RULES } from "./rules/obfuscation.ts";
 import { PERSISTENCE_RULES } from "./rules/persistence.ts";
 import { SECRET_RULES } from "./rules/secrets.ts";
+import { SENDING_RULES } from "./rules/sending-in-prose.ts";
 import { TEXT_RULES } from "./rules/text.ts";
 import { TOOL_RULES } from "./rules/tools.ts";
 
 export const SCAN_RULES: readonly ScanRule[] = [
   ...TEXT_RULES,
   ...INJECTION_RULES,
+  ...HIDDEN_INSTRUCTION_RULES,
+  ...SENDING_RULES,
   ...CREDENTIAL_RULES,
   ...EXFILTRATION_RULES,
   ...DOWNLOAD_RULES,

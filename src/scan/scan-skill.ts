@@ -4,8 +4,8 @@
  */
 import { basename } from "node:path";
 import { cleanLine } from "../disclose/clean-text.ts";
-import { shorten } from "../parse/shorten.ts";
 import { parseSkill } from "../parse/parse-skill.ts";
+import { shorten } from "../parse/shorten.ts";
 import type { ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import { identifyContent } from "../trust/content-identity.ts";
 import type { SkillContent } from "../trust/list-content.ts";
@@ -56,7 +56,9 @@ export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions 
   const { files, bytes, skipped } = readSkillFiles(content, limits);
   const skill = await readScannedSkill(content, files, limits, options);
   const ignored = new Set(options.ignore);
-  const findings = SCAN_RULES.filter(({ id }) => !ignored.has(id)).flatMap((rule) => applyRule(rule, skill.skill, limits));
+  const findings = SCAN_RULES.filter(({ id }) => !ignored.has(id)).flatMap((rule) =>
+    applyRule(rule, skill.skill, limits),
+  );
   const identity = identifyContent(content);
   return {
     name: skill.skill.name,
@@ -78,9 +80,16 @@ interface ReadSkill {
   readonly skipped: readonly SkippedPart[];
 }
 
-async function readScannedSkill(content: SkillContent, files: readonly ScannedFile[], limits: ScanLimits, options: ScanSkillOptions): Promise<ReadSkill> {
+async function readScannedSkill(
+  content: SkillContent,
+  files: readonly ScannedFile[],
+  limits: ScanLimits,
+  options: ScanSkillOptions,
+): Promise<ReadSkill> {
   const skillFile = basename(content.location);
-  const own = files.find(({ path }) => path === skillFile) ?? files.find(({ path }) => path.toLowerCase() === skillFile.toLowerCase());
+  const own =
+    files.find(({ path }) => path === skillFile) ??
+    files.find(({ path }) => path.toLowerCase() === skillFile.toLowerCase());
   const parsed = own?.text === undefined ? undefined : await parseOwn(content, own.text);
   const manifest = parsed && validateSkill(parsed, "lenient").manifest;
   const documents = files.flatMap((file) => toDocument(file, skillFile));
@@ -99,8 +108,16 @@ async function readScannedSkill(content: SkillContent, files: readonly ScannedFi
   return { skill, skipped: [...found.skipped, ...analysed.skipped] };
 }
 
-function parseOwn({ form, location, directory }: SkillContent, text: string): ParsedSkill | Promise<ParsedSkill> {
-  const candidate: SkillCandidate = { form, file: location, directory, defaultName: basename(form === "directory" ? directory : location) };
+function parseOwn(
+  { form, location, directory }: SkillContent,
+  text: string,
+): ParsedSkill | Promise<ParsedSkill> {
+  const candidate: SkillCandidate = {
+    form,
+    file: location,
+    directory,
+    defaultName: basename(form === "directory" ? directory : location),
+  };
   return parseSkill(candidate, text);
 }
 
@@ -108,7 +125,10 @@ function parseOwn({ form, location, directory }: SkillContent, text: string): Pa
 function toDocument(file: ScannedFile, skillFile: string): readonly ScannedDocument[] {
   const { path, text, language } = file;
   if (text === undefined || language !== undefined) return [];
-  const isRead = isMarkdown(path) || path === skillFile || /\.(?:txt|rst|adoc|html?|prompt|tmpl)$|(?:^|\/)(?:README|LICENSE|NOTICE)$/i.test(path);
+  const isRead =
+    isMarkdown(path) ||
+    path === skillFile ||
+    /\.(?:txt|rst|adoc|html?|prompt|tmpl)$|(?:^|\/)(?:README|LICENSE|NOTICE)$/i.test(path);
   return isRead ? [{ file: { ...file, text }, parts: takeMarkdownApart(text) }] : [];
 }
 
@@ -128,7 +148,10 @@ function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLim
   return findings;
 }
 
-function toFinding(rule: ScanRule, { path, line, column, seen, shown, detail, severity = rule.severity }: Hit): Finding {
+function toFinding(
+  rule: ScanRule,
+  { path, line, column, seen, shown, detail, severity = rule.severity }: Hit,
+): Finding {
   const told = detail === undefined ? "" : `: ${shorten(cleanLine(detail), MOST_EVIDENCE)}`;
   return {
     id: rule.id,

@@ -11,7 +11,6 @@ import { isOwnFolder, type ProjectFolders, realPathOr } from "../host/project-fo
 import { type KnownDigests, openKnownDigests } from "../lock/known-digests.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
 import {
-  isWithinOwner,
   type LockFile,
   lockedFolder,
   placedFolder,
@@ -67,15 +66,18 @@ export async function findInstalled({
 }
 
 /** The user's first. */
-function locksFor(places: Places, project: ProjectFolders, diagnostics: Diagnostic[]): readonly LockFile[] {
-  const isThere = ({ path }: LockFile): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  const ofProject = projectLockFile(project.root);
-  const isRead = project.folders.includes(project.root) && isThere(ofProject);
-  if (isRead && !isOwnFolder(ofProject.path)) diagnostics.push(reportForeign(ofProject.path));
-  return [
-    ...[userLockFile(places)].filter(isThere),
-    ...(isRead && isOwnFolder(ofProject.path) ? [ofProject] : []),
-  ];
+function locksFor(
+  places: Places,
+  { folders, root }: ProjectFolders,
+  diagnostics: Diagnostic[],
+): readonly LockFile[] {
+  const locks = [userLockFile(places), ...(folders.includes(root) ? [projectLockFile(root)] : [])];
+  return locks.filter(({ path, owner }) => {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+    if (owner === "user" || isOwnFolder(path)) return true;
+    diagnostics.push(reportForeign(path));
+    return false;
+  });
 }
 
 interface Collecting {
@@ -115,13 +117,13 @@ function findFolder(collecting: Collecting, entry: LockEntry): string | Diagnost
   }
   if (!entry.linked && !entry.copied) return folder;
   if (!staysWithOwner(lock, folder)) return reportOutside(lock.path, folder);
-  const digest = entry.copied && digests.of(folder);
-  return digest && digest !== entry.digest ? reportChanged(folder, entry.name) : folder;
+  const isChanged = entry.copied && !mayHold(digests.of(folder), digestsOf(entry));
+  return isChanged ? reportChanged(folder, entry.name) : folder;
 }
 
 /** As in a fresh checkout that brings copies along: one that is what the lock records is the skill itself. */
-function standsIn({ folder }: InstalledCopy, { digest }: LockEntry, { lock, digests }: Collecting): boolean {
-  return isFolder(folder) && staysWithOwner(lock, folder) && digests.of(folder) === digest;
+function standsIn({ folder }: InstalledCopy, { digest }: LockEntry, { digests }: Collecting): boolean {
+  return isFolder(folder) && digests.of(folder) === digest;
 }
 
 /** Where it really is: a project's lock must not make a folder of the user or of another project its own. */
@@ -129,14 +131,21 @@ function staysWithOwner({ path, owner }: LockFile, folder: string): boolean {
   return owner === "user" || isInside(realPathOr(folder), realPathOr(dirname(path)));
 }
 
-function copiesOf(
-  { lock }: Collecting,
-  { name, digest, placed = [], previous }: LockEntry,
-): readonly InstalledCopy[] {
-  return placed
+function copiesOf({ lock }: Collecting, entry: LockEntry): readonly InstalledCopy[] {
+  return (entry.placed ?? [])
     .map((copy) => placedFolder(lock, copy))
-    .filter((folder) => isWithinOwner(lock, folder))
-    .map((folder) => ({ folder, name, digests: [digest, ...(previous ? [previous.digest] : [])] }));
+    .filter((folder) => staysWithOwner(lock, folder))
+    .map((folder) => ({ folder, name: entry.name, digests: digestsOf(entry) }));
+}
+
+/** An update that was cut off may have left a copy as it was before. */
+function digestsOf({ digest, previous }: LockEntry): readonly string[] {
+  return previous ? [digest, previous.digest] : [digest];
+}
+
+/** Whether a copy is what was installed. Where that cannot be told, the lock's word holds: it never gives more trust. */
+export function mayHold(digest: string | undefined, recorded: readonly string[]): boolean {
+  return digest === undefined || recorded.includes(digest);
 }
 
 function isFolder(path: string): boolean {

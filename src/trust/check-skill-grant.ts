@@ -4,7 +4,13 @@
  */
 import { lstatSync } from "node:fs";
 import { compareText, type Diagnostic } from "../foundation/diagnostic.ts";
-import { compareFile, compareIdentity, type FileChange, identifyContent } from "./content-identity.ts";
+import {
+  compareFile,
+  compareIdentity,
+  type FileChange,
+  type IdentityOutcome,
+  identifyContent,
+} from "./content-identity.ts";
 import type { SkillGrant } from "./grants.ts";
 import { identifyFile, type StampedFile, stampOf } from "./identify-file.ts";
 import { unreadableFault } from "./identity-fault.ts";
@@ -21,8 +27,11 @@ export function checkSkillGrant(
   content: SkillContent,
   { rehash }: { readonly rehash: boolean },
 ): GrantCheck {
-  if (!rehash) return checkStamps(grant, content);
-  const outcome = identifyContent(content);
+  return rehash ? compareWithGrant(grant, identifyContent(content)) : checkStamps(grant, content);
+}
+
+/** For content that was hashed just now. */
+export function compareWithGrant(grant: SkillGrant, outcome: IdentityOutcome): GrantCheck {
   if (!outcome.ok) return { valid: false, changes: [], diagnostic: outcome.diagnostic };
   const { digest, files } = outcome.identity;
   if (digest === grant.digest) return { valid: true };

@@ -57,8 +57,8 @@ function identifyListing(listing: ContentListing, limits: IdentityLimits): Ident
   return { ok: true, identity: { digest: digestFiles(files), files } };
 }
 
-/** Per file, in the order given: u32be path length, path, u64be size, one mode byte, the file's 32-byte SHA-256. */
-function digestFiles(files: readonly IdentifiedFile[]): string {
+/** The digest of content with these files. Per file, in the order given: u32be path length, path, u64be size, one mode byte, the file's 32-byte SHA-256. */
+export function digestFiles(files: readonly IdentifiedFile[]): string {
   const hash = createHash("sha256");
   for (const file of files) {
     const path = Buffer.from(file.path);

@@ -13,6 +13,8 @@ import { isAlive } from "../host/process-alive.ts";
 const STALE_AFTER_MS = 5_000;
 /** Taking a lock away is two file operations. */
 const CLAIM_STALE_AFTER_MS = 1_000;
+/** A holder writes its name at once; one that has not was killed before it could. */
+const NAMELESS_STALE_AFTER_MS = 1_000;
 const GIVE_UP_AFTER_MS = 15_000;
 const PAUSE_MS = 5;
 
@@ -78,8 +80,10 @@ function takeAway(lock: string): void {
 function isAbandoned(lock: string): boolean {
   const read = readLock(lock);
   if (!read) return false;
+  const age = Date.now() - read.madeAt;
+  if (read.token === "") return age > NAMELESS_STALE_AFTER_MS;
   const [pid, host] = read.token.split(" ");
-  return (host === hostname() && !isAlive(Number(pid))) || Date.now() - read.madeAt > STALE_AFTER_MS;
+  return (host === hostname() && !isAlive(Number(pid))) || age > STALE_AFTER_MS;
 }
 
 interface LockState {

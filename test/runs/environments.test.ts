@@ -144,7 +144,7 @@ describe("Node packages", () => {
     expect(diagnostics).toMatchObject([
       {
         code: "environment.failed",
-        message: expect.stringContaining("npm.example.com"),
+        message: expect.stringContaining("\nNot reached: `npm.example.com` has no address."),
         hint: expect.stringContaining("metier setup pdf --install"),
       },
     ]);

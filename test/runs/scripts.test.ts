@@ -133,6 +133,15 @@ describeSandbox("metier.script", () => {
     });
   });
 
+  test("is told by a program in words: anything else is the program's fault", async () => {
+    const metier = await createScriptWorld({ demo: { "a.sh": "echo" } }).metier();
+    for (const word of [1, null, undefined]) {
+      const args = ["a", word] as string[];
+      const asked = metier.script({ skill: "demo", script: "a.sh", args });
+      await expect(asked).rejects.toThrow(`is a text, not \`${word}\``);
+    }
+  });
+
   test("sees the end of a standard input that breaks", async () => {
     const world = createScriptWorld({ demo: { "count.sh": "wc -l" } });
     async function* broken(): AsyncGenerator<string> {

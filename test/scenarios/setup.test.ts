@@ -147,6 +147,20 @@ describe("metier setup", () => {
     expect(stderr).toContain("`pdf` cannot be used");
   });
 
+  test("promises no installation that cannot be, as of packages that an untrusted skill locks", async () => {
+    const world = open(
+      {},
+      {
+        "project/.metier/skills/b/SKILL.md": skill("b"),
+        "project/.metier/skills/b/requirements.txt": "six==1.16.0\n",
+      },
+    );
+    const { stdout } = await world.cli("setup");
+    expect(stdout).toContain("1 python package, not installed");
+    expect(stdout).toContain("it is untrusted here.");
+    expect(stdout).not.toContain("metier setup --install");
+  });
+
   test("says so when nothing is wanted", async () => {
     const world = open({}, { "home/.metier/skills/a/SKILL.md": skill("a") });
     const { code, stdout } = await world.cli("setup", "--install");

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import type { FetchContext, FetchedSource, FetchOutcome } from "../../src/install/fetch-source.ts";
 import { fetchSource } from "../../src/install/fetch-source.ts";
 import type { InstallFault } from "../../src/install/install-fault.ts";
-import { parseSourceAddress, type SourceAddress } from "../../src/install/source-address.ts";
+import { type GitAddress, parseSourceAddress, type SourceAddress } from "../../src/install/source-address.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "../../src/install/source-limits.ts";
 import { temporaryFolder } from "./temporary.ts";
 
-export type FetchingOptions = Partial<Omit<FetchContext, "limits">> & { readonly limits?: Partial<SourceLimits> };
+export type FetchingOptions = Partial<Omit<FetchContext, "limits">> & {
+  readonly limits?: Partial<SourceLimits>;
+};
 
 export function readAddress(text: string): SourceAddress {
   const parsed = parseSourceAddress(text, { cwd: "/work", home: "/home/someone" });
@@ -16,8 +18,18 @@ export function readAddress(text: string): SourceAddress {
   return parsed.address;
 }
 
+/** A repository; `url` puts another one in its place, which cannot be typed. */
+export function gitAddress(text: string, url?: string): GitAddress {
+  const address = readAddress(text);
+  if (address.kind !== "git") throw new Error(`${text} is no repository.`);
+  return { ...address, ...(url !== undefined && { url }) };
+}
+
 /** The address, or the text of one. */
-export function fetchIt(address: string | SourceAddress, options: FetchingOptions = {}): Promise<FetchOutcome> {
+export function fetchIt(
+  address: string | SourceAddress,
+  options: FetchingOptions = {},
+): Promise<FetchOutcome> {
   return fetchSource(typeof address === "string" ? readAddress(address) : address, {
     into: temporaryFolder(),
     environment: { PATH: process.env.PATH },
@@ -26,13 +38,19 @@ export function fetchIt(address: string | SourceAddress, options: FetchingOption
   });
 }
 
-export async function fetchedFrom(address: string | SourceAddress, options?: FetchingOptions): Promise<FetchedSource> {
+export async function fetchedFrom(
+  address: string | SourceAddress,
+  options?: FetchingOptions,
+): Promise<FetchedSource> {
   const outcome = await fetchIt(address, options);
   if (!outcome.ok) throw new Error(`${outcome.fault.code}: ${outcome.fault.message} ${outcome.fault.hint}`);
   return outcome.source;
 }
 
-export async function faultFrom(address: string | SourceAddress, options?: FetchingOptions): Promise<InstallFault> {
+export async function faultFrom(
+  address: string | SourceAddress,
+  options?: FetchingOptions,
+): Promise<InstallFault> {
   const outcome = await fetchIt(address, options);
   if (outcome.ok) throw new Error(`It was fetched: ${outcome.source.resolved}`);
   return outcome.fault;

@@ -61,8 +61,14 @@ export function createRepository(
       return run(["rev-parse", "HEAD"]);
     },
     commitRaw(entries) {
+      const blobs = new Map<string | Buffer, string>();
+      const writeBlob = (content: string | Buffer): string => {
+        const id = blobs.get(content) ?? run(["hash-object", "-w", "--stdin"], content);
+        blobs.set(content, id);
+        return id;
+      };
       const lines = entries.map(({ mode, name: entryName, content, type }) => {
-        const id = type === undefined ? run(["hash-object", "-w", "--stdin"], content) : content;
+        const id = type === undefined ? writeBlob(content) : content;
         return Buffer.concat([
           Buffer.from(`${mode} ${type ?? "blob"} ${id}\t`),
           Buffer.from(entryName),

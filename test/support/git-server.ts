@@ -1,6 +1,7 @@
 /** A git server over HTTP on loopback: `git http-backend` behind a few lines of Node, and a way to spoil its answers. */
 import { execFileSync, spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -18,15 +19,20 @@ export interface GitServerOptions {
   spoil?(request: IncomingMessage, response: ServerResponse): boolean;
   /** Sends only so many bytes of a pack and then breaks off. */
   readonly cutPackAfter?: number;
+  /** Speaks only what git spoke before 2018: it gives out what it lists, and nothing else. */
+  readonly speaksOld?: boolean;
+  /** Serves over TLS. */
+  readonly certificate?: { readonly key: string; readonly cert: string };
 }
 
 /** Serves every repository below `root`. */
 export async function startGitServer(root: string, options: GitServerOptions = {}): Promise<GitServer> {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     requests.push(`${request.method} ${request.url}`);
     if (!options.spoil?.(request, response)) serve(root, request, response, options);
-  });
+  };
+  const server = options.certificate ? createSecureServer(options.certificate, answer) : createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -47,7 +53,7 @@ function serve(
   root: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { cutPackAfter }: GitServerOptions,
+  { cutPackAfter, speaksOld = false }: GitServerOptions,
 ): void {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://loopback");
   const child = spawn(backendPath(), [], {
@@ -62,7 +68,7 @@ function serve(
       QUERY_STRING: searchParams.toString(),
       CONTENT_TYPE: request.headers["content-type"] ?? "",
       HTTP_CONTENT_ENCODING: String(request.headers["content-encoding"] ?? ""),
-      GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
+      GIT_PROTOCOL: speaksOld ? "" : String(request.headers["git-protocol"] ?? ""),
     },
   });
   request.pipe(child.stdin);

@@ -1,7 +1,8 @@
 /** `metier doctor`: what was looked at, what was decided and why; for everything, or for one skill. */
 import { collectUsablePackages } from "../../catalog/collect-packages.ts";
-import { compareDiagnostics } from "../../foundation/diagnostic.ts";
+import { compareDiagnostics, type Diagnostic } from "../../foundation/diagnostic.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
+import type { Metier } from "../../runtime/create-metier.ts";
 import { parseSkillAddress } from "../../skill/scope.ts";
 import type { Skill } from "../../skill/skill.ts";
 import type { CommonFlags } from "../common-flags.ts";
@@ -33,7 +34,7 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
   }
   const described = await describeMachine(context.io.environment, metier.places, config.config.sandbox);
   const { machine } = described;
-  const diagnostics = [...catalog.diagnostics, ...described.diagnostics];
+  const diagnostics = [...catalog.diagnostics, ...described.diagnostics, ...(await missingPlugins(metier))];
   const packages = await describePackages(collectUsablePackages(catalog.all), context.io.environment);
   const unusable = catalog.all.filter(({ status }) => status === "disabled" || status === "unavailable");
   const shadowed = catalog.all.filter(({ status }) => status === "shadowed");
@@ -59,6 +60,14 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
     context,
     doctorText({ machine, config, catalog, unusable, shadowed, untrusted, packages, diagnostics }, style),
   );
+}
+
+async function missingPlugins({ places, config, catalog }: Metier): Promise<readonly Diagnostic[]> {
+  const { plugins: entries } = config.config.skills;
+  if (entries.length === 0) return [];
+  const { reportMissingPlugins } = await import("../../install/plugin-config.ts");
+  const isThere = (name: string): boolean => catalog.get(`installed:${name}`) !== undefined;
+  return reportMissingPlugins({ places, plugins: { file: places.configFile, entries, isThere } });
 }
 
 /** A file that could not become a skill has no name but its folder's or file's. */

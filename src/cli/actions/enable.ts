@@ -1,6 +1,7 @@
 /** `metier enable` and `metier disable`: one line in a config file, comments kept, and what it came to. */
 
 import { addToConfigList, removeFromConfigList, setConfigValue } from "../../config/edit-config.ts";
+import { enablePlugin } from "../../config/edit-plugins.ts";
 import { findField } from "../../config/find-field.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import type { Skill } from "../../skill/skill.ts";
@@ -46,6 +47,7 @@ async function change(
     const isReserved = "fault" in findField(path);
     if (!isReserved) await setConfigValue({ file, target, path, value: enabled });
     else if (!enabled) await addToConfigList({ ...edit, path: ["skills", "disabled"] });
+    if (target === "user") await enablePlugin(file, name, enabled);
     if (!enabled) continue;
     for (const list of ["disabled", "disabled-bundled"])
       await removeFromConfigList({ ...edit, path: ["skills", list] });

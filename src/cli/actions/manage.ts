@@ -5,6 +5,8 @@ import { type CliContext, out, outJson } from "../context.ts";
 const ACTIONS = {
   "enable <skill>": "Enable a skill in your config",
   "disable <skill>": "Disable a skill in your config",
+  "update [skill…]": "Review and take new versions of installed skills",
+  "remove <skill>": "Remove an installed skill",
   list: "List installed skills",
 };
 

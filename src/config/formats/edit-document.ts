@@ -20,12 +20,15 @@ export async function editDocument(
   return editToml(text, changes);
 }
 
+type Table = Readonly<Record<string, unknown>>;
+
 /** Tables down to `[skills.gog.capability-provider]` are sections; anything deeper stands in braces. */
 const SECTION_LEVELS = 4;
 
 async function editToml(text: string, changes: readonly DocumentChange[]): Promise<string> {
   const { parse, patch } = await import("@decimalturn/toml-patch");
-  const source = /[^\r]\n/.test(text) ? text.replaceAll("\r\n", "\n") : text;
+  const plain = /[^\r]\n/.test(text) ? text.replaceAll("\r\n", "\n") : text;
+  const source = openTables(plain, parse(plain), changes);
   const values = parse(source);
   applyChanges(values, changes);
   const bracketSpacing = /[[{] \S/.test(source);
@@ -34,6 +37,32 @@ async function editToml(text: string, changes: readonly DocumentChange[]): Promi
   const isFaithful = isDeepStrictEqual(structuredClone(parse(result)), structuredClone(values));
   if (!isFaithful) throw new Error("the edit would change other keys too");
   return result.endsWith("\n") ? result : `${result}\n`;
+}
+
+/** A new list of tables begins as `[[key]]`, one table below the other; the library would write one long line. */
+function openTables(text: string, values: Table, changes: readonly DocumentChange[]): string {
+  const headers = changes
+    .filter(({ path, value }) => isTableList(value) && !isThere(values, path))
+    .map(
+      ({ path }) =>
+        `[[${path.map((key) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key))).join(".")}]]\n`,
+    );
+  return [text.replace(/[^\n]$/, "$&\n"), ...headers].filter((part) => part !== "").join("\n");
+}
+
+function isTableList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isTable);
+}
+
+/** Whether the key stands in the document, or cannot be opened as a section of its own. */
+function isThere(values: Table, path: readonly string[]): boolean {
+  let table: unknown = values;
+  for (const key of path) {
+    if (!isTable(table)) return true;
+    if (!Object.hasOwn(table, key)) return false;
+    table = table[key];
+  }
+  return true;
 }
 
 function editJson(text: string, changes: readonly DocumentChange[]): string {

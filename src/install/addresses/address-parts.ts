@@ -46,6 +46,11 @@ export function readInnerPath(text: string): Checked<string> {
   return refuseAddress(message, "Write the path from the root of the source down, as `skills/pdf`.");
 }
 
+/** A reference alone. */
+export function readRef(ref: string): Checked<InnerParts> {
+  return checkRef(ref) ?? { ok: true, value: { ref, path: "" } };
+}
+
 /** `ref`, `ref:path` or `:path`. */
 export function readFragment(fragment: string): Checked<InnerParts> {
   const colon = fragment.indexOf(":");

@@ -1,7 +1,7 @@
 /** Repositories on GitHub and GitLab: `owner/repo/path@ref`, and the pages a browser shows of them. */
 import { showPath } from "../../host/contained-path.ts";
 import { type AddressOutcome, refuseAddress } from "./address-outcome.ts";
-import { readFragment, readInnerPath, splitFragment } from "./address-parts.ts";
+import { readFragment, readInnerPath, readRef, splitFragment } from "./address-parts.ts";
 import { type GivenRef, makeGit } from "./git-address.ts";
 
 export const HOSTS: Readonly<Record<string, string>> = { "github:": "github.com", "gitlab:": "gitlab.com" };
@@ -29,7 +29,7 @@ export function parseShorthand(text: string, host: string, given: GivenRef): Add
       SHORT_HINT,
     );
   }
-  const parts = readFragment(at === -1 ? fragment : base.slice(at + 1));
+  const parts = at === -1 ? readFragment(fragment) : readRef(base.slice(at + 1));
   if (!parts.ok) return parts;
   const path = readInnerPath(segments.slice(length).join("/"));
   if (!path.ok) return path;

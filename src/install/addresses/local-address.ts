@@ -27,7 +27,7 @@ export function parseLocalPath(text: string, options: LocalOptions): AddressOutc
 }
 
 function parsePath(path: string, fragment: string, given: GivenRef): AddressOutcome {
-  if (path.endsWith(".git")) return makeLocalGit(path, fragment, given);
+  if (path.endsWith(".git")) return parseLocalGit(path, fragment, given);
   const kind = kindOfFile(path);
   const parts = readFragment(kind === undefined ? "" : fragment);
   if (!parts.ok) return parts;
@@ -44,9 +44,10 @@ function parsePath(path: string, fragment: string, given: GivenRef): AddressOutc
   return { ok: true, address: { kind, url: pathToFileURL(path).href, path: inner, canonical } };
 }
 
-function makeLocalGit(path: string, fragment: string, given: GivenRef): AddressOutcome {
+function parseLocalGit(path: string, fragment: string, given: GivenRef): AddressOutcome {
   const parts = readFragment(fragment);
-  return parts.ok ? makeGit(pathToFileURL(path).href, parts.value, given) : parts;
+  const prefix = kindOfFile(path) === undefined ? "" : "git+";
+  return parts.ok ? makeGit(pathToFileURL(path).href, parts.value, given, prefix) : parts;
 }
 
 /** `file://` is a repository, unless its name is that of an archive or a skill file. */
@@ -61,7 +62,7 @@ export function parseFileUrl(text: string, given: GivenRef): AddressOutcome {
     );
   }
   return isGit || kindOfFile(path) === undefined
-    ? makeLocalGit(path, fragment, given)
+    ? parseLocalGit(path, fragment, given)
     : parsePath(path, fragment, given);
 }
 

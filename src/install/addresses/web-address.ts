@@ -7,6 +7,7 @@ import { isKnownHost, parsePage, parseRepositoryUrl } from "./hosted-address.ts"
 import { isLoopbackHost } from "./loopback-host.ts";
 
 const HOST = /^(?!-)[a-z0-9_.-]+$|^\[[0-9a-f:.]+\]$/;
+const USER_INFO = /^[a-z]+:[/\\]*[^/\\?#]*@/i;
 const GOES_UP = /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)/i;
 const INDEX = /^(.*)\/\.well-known\/(agent-skills|skills)(?:\/|\/index\.json)?$/;
 /** A query of one of these names is a key: whoever reads the lock file would have it. */
@@ -15,35 +16,39 @@ const SECRET_QUERY = /token|secret|signature|password|credential|api[-_]?key|^(?
 export function parseWebAddress(text: string, given: GivenRef): AddressOutcome {
   const isGit = text.startsWith("git+");
   const [base, fragment] = splitFragment(isGit ? text.slice("git+".length) : text);
-  const url = URL.parse(base);
-  const wrong = whyNoUrl(base, url);
-  if (wrong) return wrong;
-  if (url === null) return refuseAddress(`${showPath(base)} is not a URL.`, "Check it for typing errors.");
-  url.hostname = url.hostname.replace(/^www\.(?=git(?:hub|lab)\.com$)/, "").replace(/\.$/, "");
+  const read = readUrl(base);
+  if (!read.ok) return read;
+  const { url } = read;
   const segments = decodeSegments(url.pathname);
   if (segments === undefined) {
     return refuseAddress(`${showPath(base)} is encoded in a way that is not UTF-8.`, "Copy the URL anew.");
   }
-  return isGit ? parseAnyGit(url, fragment, given) : parseByPath(url, segments, fragment, given);
+  if (isGit && !isKnownHost(url)) return parseAnyGit(url, segments, fragment, given);
+  return parseByPath(url, segments, fragment, given);
 }
 
-function whyNoUrl(base: string, url: URL | null): RefusedAddress | undefined {
-  if (GOES_UP.test(base))
-    return refuseAddress(`${showPath(base)} has \`..\` in it.`, "Write the URL without it.");
-  if (url === null || !HOST.test(url.hostname)) {
-    return refuseAddress(`${showPath(base)} is not a URL.`, "Write it as `https://host/owner/repo.git`.");
-  }
-  if (url.username !== "" || url.password !== "") {
+function readUrl(base: string): { readonly ok: true; readonly url: URL } | RefusedAddress {
+  if (USER_INFO.test(base)) {
     return refuseAddress(
-      `The URL for \`${url.host}\` has a user name or password in it, which would be written into the lock file.`,
+      "The URL has a user name or password in it, which would be written into the lock file.",
       "Write it without. Git asks its credential helpers; over ssh (`git@host:owner/repo.git`) your keys sign you in.",
     );
   }
-  if (url.protocol === "https:" || isLoopbackHost(url.hostname)) return undefined;
-  return refuseAddress(
-    `${showPath(base)} is not encrypted: whoever is in between could change what is installed.`,
-    `Write \`https://\`; \`http://\` is for servers on this machine (\`localhost\`).`,
-  );
+  if (GOES_UP.test(base)) {
+    return refuseAddress(`${showPath(base)} has \`..\` in it.`, "Write the URL without it.");
+  }
+  const url = URL.parse(base);
+  if (url === null || !HOST.test(url.hostname) || url.username !== "" || url.password !== "") {
+    return refuseAddress(`${showPath(base)} is not a URL.`, "Write it as `https://host/owner/repo.git`.");
+  }
+  if (url.protocol !== "https:" && !isLoopbackHost(url.hostname)) {
+    return refuseAddress(
+      `${showPath(base)} is not encrypted: whoever is in between could change what is installed.`,
+      `Write \`https://\`; \`http://\` is for servers on this machine (\`localhost\`).`,
+    );
+  }
+  url.hostname = url.hostname.replace(/^www\.(?=git(?:hub|lab)\.com$)/, "").replace(/\.$/, "");
+  return { ok: true, url };
 }
 
 function decodeSegments(pathname: string): readonly string[] | undefined {
@@ -67,7 +72,7 @@ function parseByPath(
   const kind = kindOfFile(segments.at(-1) ?? "");
   if (kind !== undefined) return parseDownload(kind, url, fragment, given);
   if (isKnownHost(url)) return parseRepositoryUrl(url, segments, fragment, given);
-  return parseAnyGit(url, fragment, given);
+  return parseAnyGit(url, segments, fragment, given);
 }
 
 /** A host alone, or the index that it has at a fixed place. */
@@ -110,26 +115,22 @@ function whyNoParts(url: URL, fragment: string, { ref }: GivenRef): RefusedAddre
 }
 
 /** Any other URL, and whatever has `git+` before it. */
-function parseAnyGit(url: URL, fragment: string, given: GivenRef): AddressOutcome {
+function parseAnyGit(
+  url: URL,
+  segments: readonly string[],
+  fragment: string,
+  given: GivenRef,
+): AddressOutcome {
+  const plain = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   if (url.search !== "") {
     return refuseAddress(
-      `${showPath(url.href)} has a query, which no repository has.`,
-      "Write the URL without `?…`.",
+      `The URL of ${showPath(plain)} has a query, which no repository has.`,
+      "Write it without `?…`.",
     );
   }
   const parts = readFragment(fragment);
   if (!parts.ok) return parts;
-  const plain = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-  const read = parseByPathAlone(plain);
-  return makeGit(plain, parts.value, given, read === plain ? "" : "git+");
-}
-
-/** What git would be given if the URL were read without `git+`. */
-function parseByPathAlone(plain: string): string | undefined {
-  const url = new URL(plain);
-  const segments = decodeSegments(url.pathname) ?? [];
-  const isOther =
+  const other =
     parseIndex(url, segments) ?? parsePage(url, segments, {}) ?? kindOfFile(segments.at(-1) ?? "");
-  if (isOther !== undefined || isKnownHost(url)) return undefined;
-  return plain;
+  return makeGit(plain, parts.value, given, other === undefined ? "" : "git+");
 }

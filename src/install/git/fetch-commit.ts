@@ -22,15 +22,17 @@ export function makeRepository(remote: GitRemote, folder: string, commit: string
   });
 }
 
+/** `withFiles`: whether everything in it comes along, or the names alone. */
 export async function fetchCommit(
   remote: GitRemote,
   folder: string,
-  { commit, listed, path }: ResolvedRef,
+  { commit, listed }: ResolvedRef,
+  withFiles: boolean,
 ): Promise<FaultOutcome | undefined> {
   const made = await makeRepository(remote, folder, commit);
   if (!made.ok) return made;
   const fetch = (what: string): Promise<GitAnswer> => {
-    const filter = path === "" ? [] : [WITHOUT_FILES];
+    const filter = withFiles ? [] : [WITHOUT_FILES];
     return remote.ask({
       args: [
         `--git-dir=${folder}`,

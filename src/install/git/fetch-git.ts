@@ -11,7 +11,7 @@ import type { FaultOutcome } from "../install-fault.ts";
 import type { GitAddress } from "../source-address.ts";
 import { fetchCommit, fetchFiles } from "./fetch-commit.ts";
 import { type GitRemote, openGitRemote } from "./git-remote.ts";
-import { listTree } from "./list-tree.ts";
+import { listTree, type TreeOutcome } from "./list-tree.ts";
 import { type ResolvedRef, type ResolveOutcome, resolveRef } from "./resolve-ref.ts";
 import { writeTree } from "./write-tree.ts";
 
@@ -52,24 +52,36 @@ async function fetchResolved(
   const repository = join(into, "repository.git");
   const folder = join(into, "tree");
   try {
-    const missing = await fetchCommit(remote, repository, resolved);
-    if (missing) return missing;
-    const listed = await listTree(remote, repository, commit, path);
-    if (!listed.ok) return listed;
-    const ids = listed.entries.filter(({ kind }) => kind !== "submodule").map(({ id }) => id);
-    const incomplete = path === "" ? undefined : await fetchFiles(remote, repository, [...new Set(ids)]);
-    if (incomplete) return incomplete;
+    const held = await fetchObjects(resolved, remote, repository);
+    if (!held.ok) return held;
     mkdirSync(folder);
-    const written = await writeTree(remote, repository, listed.entries, folder, limits);
+    const written = await writeTree(remote, repository, held.entries, folder, limits);
     if (!written.ok) return written;
     const asked = ref === undefined ? {} : { ref };
     const { canonical } = moveGit(address, { ...asked, path });
     const paths = path === "" ? {} : { paths: [path] };
-    return {
-      ok: true,
-      source: { folder, resolved: commit, ...asked, canonical, ...paths, diagnostics: written.diagnostics },
-    };
+    const { diagnostics } = written;
+    return { ok: true, source: { folder, resolved: commit, ...asked, canonical, ...paths, diagnostics } };
   } finally {
     removeFolder(repository);
   }
+}
+
+/** All that is below the path: of a part of the repository the names first, and then the files that are wanted. */
+async function fetchObjects(
+  resolved: ResolvedRef,
+  remote: GitRemote,
+  repository: string,
+): Promise<TreeOutcome> {
+  const { commit, path } = resolved;
+  const isWhole = path === "";
+  const missing = await fetchCommit(remote, repository, resolved, isWhole);
+  if (missing) return missing;
+  const listed = await listTree(remote, repository, commit, path);
+  if (!listed.ok || isWhole) return listed;
+  const ids = listed.entries.filter(({ kind }) => kind !== "submodule").map(({ id }) => id);
+  const incomplete = await fetchFiles(remote, repository, [...new Set(ids)]);
+  if (incomplete?.fault.code !== "source.ref_not_found") return incomplete ?? listed;
+  removeFolder(repository); // Servers of the old protocol give out no single files.
+  return (await fetchCommit(remote, repository, resolved, true)) ?? listed;
 }

@@ -70,6 +70,7 @@ export function gitEnvironment(environment: Environment, protocols: string): Rec
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_ATTR_NOSYSTEM: "1",
     GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_NO_LAZY_FETCH: "1",
     GIT_LFS_SKIP_SMUDGE: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "",

@@ -52,10 +52,16 @@ const MEANINGS: readonly Meaning[] = [
     hint: "Give the address it leads to, if you know and trust it.",
   },
   {
-    said: /not our ref|unadvertised object|couldn't find remote ref|remote ref .* not found/,
+    said: /not our ref|want [0-9a-f]{7,} not valid|unadvertised object|couldn't find remote ref|remote ref .* not found/,
     code: "source.ref_not_found",
     what: "does not have that commit, or has it no more",
     hint: "Name a branch or a tag, or another commit; `git ls-remote` shows what there is.",
+  },
+  {
+    said: /dumb http transport/,
+    code: "source.failed",
+    what: "is served as plain files, from which one commit alone cannot be fetched",
+    hint: "Clone it yourself (`git clone`) and install from your clone, as `./repo`.",
   },
   {
     said: /not found|does not exist|does not appear to be a git repository|No such file or directory|not a git repository|error: 4(?:04|10)\b|not valid: is this a git repository/i,
@@ -85,7 +91,7 @@ export function explainGitFault(outcome: GitOutcome, url: string, limits: Source
   if (wasIdle) {
     return faulty(
       "source.limited",
-      `${which} sent nothing for ${seconds(limits.idleMs)}.`,
+      `${which} sent nothing for ${showSeconds(limits.idleMs)}.`,
       "Try again later; if it goes on, the server hangs.",
     );
   }
@@ -93,7 +99,7 @@ export function explainGitFault(outcome: GitOutcome, url: string, limits: Source
   if (ended === "timeout") {
     return faulty(
       "source.limited",
-      `${which} took longer than ${seconds(limits.totalMs)}.`,
+      `${which} took longer than ${showSeconds(limits.totalMs)}.`,
       "Try again on a faster connection, or name a path in the repository.",
     );
   }
@@ -105,7 +111,7 @@ export function explainGitFault(outcome: GitOutcome, url: string, limits: Source
     );
   }
   if (ended === "refused") return faulty("source.failed", reason, "Check that git works: `git --version`.");
-  const said = lastWords(stderr);
+  const said = takeLastWords(stderr);
   const meaning = MEANINGS.find((one) => one.said.test(stderr));
   if (meaning === undefined) {
     return faulty(
@@ -118,15 +124,15 @@ export function explainGitFault(outcome: GitOutcome, url: string, limits: Source
 }
 
 /** What it said at last, without progress, blanks and whatever acts on a terminal. */
-function lastWords(stderr: string): string {
+function takeLastWords(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).map((line) => line.trim());
-  const faults = lines.filter((line) => /^(?:fatal|error|remote: (?:fatal|error)|ERROR)\b/.test(line));
+  const faults = lines.filter((line) => /^(?:fatal|error|ssh|remote: (?:fatal|error)|ERROR)\b/.test(line));
   const words = (faults.length > 0 ? faults : lines.filter(Boolean)).slice(0, 2).join("; ");
   const plain = cleanText(words).text.replace(/\s+/g, " ");
   if (plain === "") return "nothing";
   return plain.length > MAX_SHOWN ? `${plain.slice(0, MAX_SHOWN)}…` : plain;
 }
 
-function seconds(milliseconds: number): string {
+function showSeconds(milliseconds: number): string {
   return `${Math.ceil(milliseconds / 1000)} seconds`;
 }

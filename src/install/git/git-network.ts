@@ -23,10 +23,10 @@ type NetworkOutcome = { readonly ok: true; readonly network: GitNetwork } | Faul
 
 export async function openGitNetwork(url: string, context: FetchContext): Promise<NetworkOutcome> {
   const parsed = /^https?:/.test(url) ? URL.parse(url) : null;
-  if (parsed === null) return direct(url.startsWith("file:") ? "file" : "ssh", []);
+  if (parsed === null) return goDirectly(url.startsWith("file:") ? "file" : "ssh", []);
   const protocols = parsed.protocol.slice(0, -1);
   if (isLoopbackHost(parsed.hostname))
-    return direct(protocols, ["http.proxy=", "http.followRedirects=false"]);
+    return goDirectly(protocols, ["http.proxy=", "http.followRedirects=false"]);
 
   const { addresses = SYSTEM_ADDRESSES } = context;
   // Every public host: a repository may have moved. Other ports than the usual one only where the address has it.
@@ -59,14 +59,14 @@ export async function openGitNetwork(url: string, context: FetchContext): Promis
   };
 }
 
-function direct(protocols: string, config: readonly string[]): NetworkOutcome {
+function goDirectly(protocols: string, config: readonly string[]): NetworkOutcome {
   const network = { protocols, config, whyRefused: async () => undefined, close: async () => undefined };
   return { ok: true, network };
 }
 
 function refuseHost(url: string, reason: string, message: string): FaultOutcome {
   if (reason === "unresolved")
-    return faulty("source.unreachable", message, "Check the spelling, and the network.");
+    return faulty("source.unreachable", message, "Try again when the network is there.");
   return faulty(
     "source.refused",
     message,

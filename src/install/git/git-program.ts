@@ -75,7 +75,7 @@ async function runGit(
     args: [...closeOff(reach.config), ...args],
     env: command.readsUserConfig
       ? configEnvironment(environment, into)
-      : { ...gitEnvironment(environment, reach.protocols), ...credentialConfig(reach.credentials) },
+      : { ...gitEnvironment(environment, reach.protocols), ...writeCredentials(reach.credentials) },
     cwd: into,
     ...(stdin !== undefined && { stdin }),
     limits: {
@@ -105,7 +105,7 @@ function watchSilence(idleMs: number): { readonly signal: AbortSignal; break(): 
 }
 
 /** Over the environment, since the names of such config may hold `=`. */
-function credentialConfig(credentials: GitReach["credentials"]): Record<string, string> {
+function writeCredentials(credentials: GitReach["credentials"]): Record<string, string> {
   if (credentials.length === 0) return {};
   const pairs = credentials.flatMap(([name, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, name] as const,

@@ -1,7 +1,7 @@
-/** What git says of its progress on standard error: `Receiving objects:  45% (123/300), 1.20 MiB | 2.00 MiB/s`. */
+/** What git says of its own progress on standard error: `Receiving objects:  45% (123/300), 1.20 MiB | 2.00 MiB/s`. */
 import type { FetchProgress } from "../fetch-source.ts";
 
-const STEP = /(?<=^|[\r\n])(?:remote: )?([A-Z][a-z]+ [a-z]+):\s+\d+% \((\d+)\/(\d+)\)/g;
+const STEP = /(?<=^|[\r\n])([A-Z][a-z]+ [a-z]+):\s+\d+% \((\d+)\/(\d+)\)/g;
 
 /** The last step that stands in a chunk; one that is cut comes again, further on. */
 export function readProgress(chunk: Uint8Array): FetchProgress | undefined {

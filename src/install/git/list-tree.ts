@@ -1,5 +1,6 @@
 /** What a commit holds, as git has it recorded: read from the tree, never from a checkout. */
 import { isUtf8 } from "node:buffer";
+import { dirname } from "node:path";
 import { nearestNames } from "../../foundation/nearest-names.ts";
 import { showPath } from "../../host/contained-path.ts";
 import { type FaultOutcome, faulty } from "../install-fault.ts";
@@ -13,7 +14,7 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-type TreeOutcome = { readonly ok: true; readonly entries: readonly TreeEntry[] } | FaultOutcome;
+export type TreeOutcome = { readonly ok: true; readonly entries: readonly TreeEntry[] } | FaultOutcome;
 
 const ENTRY = /^(\d{6}) \w+ ([0-9a-f]+)\t(.*)$/s;
 const MAX_LISTING_BYTES = 64 * 1024 * 1024;
@@ -46,26 +47,34 @@ export async function listTree(
   }
   if (!answer.ok) return answer;
   const records = splitRecords(Buffer.concat(chunks));
-  const unreadable = records.find((record) => !isUtf8(record));
+  const wanted = path === "" ? records : records.filter((record) => liesAt(pathOf(record), path));
+  const unreadable = wanted.find((record) => !isUtf8(record));
   if (unreadable !== undefined) {
+    const shown = showPath(pathOf(unreadable).toString("latin1"));
     return faulty(
       "source.unsafe",
-      `${showPath(remote.url)} has a file whose name is not UTF-8: ${showPath(unreadable.toString("latin1"))}.`,
+      `${showPath(remote.url)} has a file whose name is not UTF-8: ${shown}.`,
       "Only whoever keeps the repository can rename it.",
     );
   }
-  const all = records.flatMap(readEntry);
-  const entries =
-    path === "" ? all : all.filter((entry) => entry.path === path || entry.path.startsWith(`${path}/`));
+  const entries = wanted.flatMap(readEntry);
   const [first] = entries;
+  if (first === undefined && path !== "") return refusePath(path, records, remote.url);
   if (first?.path === path && first.kind !== "file") {
-    return faulty(
-      "source.not_found",
-      `${showPath(path)} of ${showPath(remote.url)} is a ${first.kind}.`,
-      "Name the folder that it leads to.",
-    );
+    const message = `${showPath(path)} of ${showPath(remote.url)} is a ${first.kind}.`;
+    return faulty("source.not_found", message, "Name the folder that it leads to.");
   }
-  return entries.length > 0 || path === "" ? { ok: true, entries } : refusePath(path, all, remote.url);
+  return { ok: true, entries };
+}
+
+function pathOf(record: Buffer): Buffer {
+  return record.subarray(record.indexOf("\t") + 1);
+}
+
+function liesAt(found: Buffer, path: string): boolean {
+  const wanted = Buffer.from(path);
+  if (!found.subarray(0, wanted.length).equals(wanted)) return false;
+  return found.length === wanted.length || found[wanted.length] === "/".charCodeAt(0);
 }
 
 function splitRecords(listing: Buffer): readonly Buffer[] {
@@ -86,12 +95,12 @@ function readEntry(record: Buffer): readonly TreeEntry[] {
   return [{ kind, executable: mode === "100755", id, path }];
 }
 
-function refusePath(path: string, all: readonly TreeEntry[], url: string): FaultOutcome {
-  const folders = new Set(all.map((entry) => entry.path.split("/").slice(0, -1).join("/")).filter(Boolean));
+function refusePath(path: string, records: readonly Buffer[], url: string): FaultOutcome {
+  const folders = new Set(records.map((record) => dirname(pathOf(record).toString("utf8"))));
   const near = nearestNames(path, folders);
   const hint =
     near.length > 0
       ? `Did you mean ${near.map(showPath).join(", ")}?`
       : "Look into the repository for the path of the skill.";
-  return faulty("source.not_found", `${showPath(url)} has no folder ${showPath(path)}.`, hint);
+  return faulty("source.not_found", `${showPath(url)} has no folder or file ${showPath(path)}.`, hint);
 }

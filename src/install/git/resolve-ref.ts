@@ -1,5 +1,4 @@
 /** From a branch, tag or commit to the one commit it is at this moment, by what the repository itself lists. */
-import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { nearestNames } from "../../foundation/nearest-names.ts";
 import { showPath } from "../../host/contained-path.ts";
@@ -102,7 +101,7 @@ async function resolveShort(
   remote: GitRemote,
   context: FetchContext,
 ): Promise<ResolveOutcome> {
-  const folder = join(mkdtempSync(join(context.into, "commits-")), "repository.git");
+  const folder = join(context.into, "commits.git");
   try {
     const made = await makeRepository(remote, folder, "");
     if (!made.ok) return made;
@@ -117,7 +116,7 @@ async function resolveShort(
     const commit = found.ok ? found.stdout.trim() : "";
     return COMMIT_ID.test(commit) ? { ok: true, commit, ref, path } : await refuseUnknown(ref, remote);
   } finally {
-    removeFolder(join(folder, ".."));
+    removeFolder(folder);
   }
 }
 

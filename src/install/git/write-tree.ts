@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import { showPath } from "../../host/contained-path.ts";
-import type { FaultOutcome } from "../install-fault.ts";
+import { type FaultOutcome, faulty, type InstallFaultCode } from "../install-fault.ts";
 import { describeRefusal, RefusedTree } from "../refused-tree.ts";
 import type { SourceLimits } from "../source-limits.ts";
 import { createTreeWriter, type TreeWriter } from "../tree-writer.ts";
@@ -15,6 +15,11 @@ import type { TreeEntry } from "./list-tree.ts";
 
 type WriteOutcome = { readonly ok: true; readonly diagnostics: readonly Diagnostic[] } | FaultOutcome;
 
+const NARROW = "name the path of one skill in the address, so that the rest is not fetched.";
+const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
+  "source.unsafe": `Nothing of it was installed. Tell its author; if it is not in the skill you want, ${NARROW}`,
+  "source.limited": `Nothing of it was installed. If it holds more than the skill you want, ${NARROW}`,
+};
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 const MAX_POINTER_BYTES = 1024;
 
@@ -66,7 +71,8 @@ export async function writeTree(
     }
     return { ok: true, diagnostics: [...diagnostics, ...writer.finish()] };
   } catch (thrown) {
-    return describeRefusal(thrown, showPath(remote.url));
+    const { fault } = describeRefusal(thrown, showPath(remote.url));
+    return faulty(fault.code, fault.message, HINTS[fault.code] ?? fault.hint);
   }
 }
 

@@ -23,7 +23,9 @@ export async function fetchFolder(address: FolderAddress, context: FetchContext)
   const wrong = whyNotFrom(path, real, context);
   if (wrong !== undefined) return wrong;
   const diagnostics = real === path ? [] : [reportLink(path, real)];
-  if (context.link) return { ok: true, source: { folder: real, resolved: real, canonical, diagnostics } };
+  if (context.link) {
+    return { ok: true, source: { folder: real, resolved: real, canonical, linked: true, diagnostics } };
+  }
   const { into, limits, onProgress } = context;
   const what = `Copying ${path}`;
   try {
@@ -46,7 +48,7 @@ function whyNotFrom(path: string, real: string, { into, store }: FetchContext): 
   const own = [into, ...(store === undefined ? [] : [store])].map(realPathOr);
   if (own.some((folder) => isInside(real, folder))) {
     const hint = "Install from where the skill came from; `metier list` says what is installed.";
-    return faulty("source.refused", `${showPath(path)} lies in Metier's own store.`, hint);
+    return faulty("source.refused", `${showPath(path)} lies in Metier's own folder.`, hint);
   }
   if (own.some((folder) => isInside(folder, real))) {
     const hint = "Name a folder of skills, as `./skills`.";

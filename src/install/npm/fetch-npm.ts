@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import { showPath } from "../../host/contained-path.ts";
 import { unpackArchive } from "../archives/unpack-archive.ts";
 import { download } from "../download.ts";
@@ -41,13 +42,28 @@ export async function fetchNpm(address: NpmAddress, context: FetchContext): Prom
     const folder = await unpackArchive(got.bytes, context.into, context.limits);
     const resolved = `${version} ${digest}`;
     const paths = path === "" ? {} : { paths: [path] };
-    return {
-      ok: true,
-      source: { folder, resolved, ref: range, canonical, ...paths, diagnostics: got.diagnostics },
-    };
+    const diagnostics = [...got.diagnostics, ...reportDeprecated(what, entry)];
+    return { ok: true, source: { folder, resolved, ref: range, canonical, ...paths, diagnostics } };
   } catch (fault) {
     return describeRefusal(fault, what);
   }
+}
+
+/** Which version the address means now, as the lock would write it; nothing of it is downloaded. */
+export async function resolveNpm(
+  address: NpmAddress,
+  context: FetchContext,
+): Promise<{ readonly ok: true; readonly resolved: string } | FaultOutcome> {
+  const registry = await findRegistry(address.name, context);
+  if (!registry.ok) return registry;
+  const found = await findVersion(address, registry.url, context);
+  return found.ok ? { ok: true, resolved: `${found.version} ${found.entry.integrity}` } : found;
+}
+
+function reportDeprecated(what: string, { deprecated, tarball }: PackageVersion): readonly Diagnostic[] {
+  if (deprecated === undefined) return [];
+  const message = `The author advises against ${what}: ${showPath(deprecated)}.`;
+  return [{ code: "source.deprecated", severity: "warning", path: tarball, message }];
 }
 
 type RegistryOutcome = { readonly ok: true; readonly url: string } | FaultOutcome;

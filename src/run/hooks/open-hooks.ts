@@ -40,6 +40,7 @@ export function openHooks(input: HooksInput): OpenHooks | undefined {
     hooks,
     skill: skill.name,
     runId,
+    redact: (text) => redactor.redact(text),
     emit,
     onFault: (hook, reason) =>
       report("hook.failed", `A \`${hook}\` hook could not be carried out: ${reason}.`),

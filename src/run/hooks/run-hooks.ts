@@ -37,6 +37,8 @@ interface HookScene {
 
 export interface HookDesk extends HookedRun {
   readonly hooks: readonly RunHook[];
+  /** Takes secrets out of what a hook answers. */
+  redact(text: string): string;
   emit(event: RunEventBody): void;
   /** A hook that could not be carried out, where that blocks nothing. */
   onFault(hook: HookEvent, reason: string): void;
@@ -98,7 +100,7 @@ async function askHook(
   hook: RunHook,
   subject: HookSubject,
   { world, sandbox, env, signal }: ToolContext,
-  run: HookedRun,
+  run: HookedRun & Pick<HookDesk, "redact">,
 ): Promise<HookVerdict> {
   if ("fault" in hook) return failed(hook.fault);
   const { command, event, timeoutMs } = hook;
@@ -116,7 +118,9 @@ async function askHook(
       limits: { timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES },
       signal,
     });
-    return readVerdict(event, outcome, timeoutMs);
+    const { stdout, stderr } = outcome; // Without secrets before anything is cut, so that no half of one is left.
+    const clean = { ...outcome, stdout: run.redact(stdout), stderr: run.redact(stderr) };
+    return readVerdict(event, clean, timeoutMs);
   } catch (error) {
     return failed(`it could not be started: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -3,11 +3,11 @@ import type { parse as parseShell } from "unbash";
 import type { ScanLimits, SkippedPart } from "../scan-limits.ts";
 import type { Act } from "./act.ts";
 import type { CodePart } from "./code-part.ts";
-import { followProgram } from "./follow-program.ts";
+import { followPowershell } from "./follow-powershell.ts";
+import { followPrograms, type Program } from "./follow-program.ts";
 import { followShell } from "./follow-shell.ts";
 import { lowerJavascript } from "./lower-javascript.ts";
 import { lowerPython } from "./lower-python.ts";
-import { followPowershell } from "./follow-powershell.ts";
 import { loadParsers, type Parsers } from "./syntax-tree.ts";
 import { NO_TAINTS, type Taints } from "./taint.ts";
 
@@ -23,7 +23,7 @@ export async function analyseCode(parts: readonly CodePart[], limits: ScanLimits
   if (parts.length === 0) return { acts: [], skipped: [] };
   const [parsers, { parse }] = await Promise.all([loadParsers(), import("unbash")]);
   const analysis = new Analysis(parsers, parse, limits);
-  for (const part of parts) analysis.follow(part);
+  analysis.followAll(parts);
   return { acts: analysis.acts, skipped: analysis.skipped };
 }
 
@@ -41,6 +41,33 @@ class Analysis {
     this.#limits = limits;
   }
 
+  /** Scripts of one language are followed together, since one may import another. */
+  followAll(parts: readonly CodePart[]): void {
+    const isScript = ({ kind, language }: CodePart): boolean =>
+      kind === "script" && (language === "python" || language === "javascript");
+    for (const language of ["python", "javascript"]) {
+      const scripts = parts.filter((part) => isScript(part) && part.language === language);
+      const programs = scripts.flatMap((part) => this.#readProgram(part) ?? []);
+      this.acts.push(...followPrograms(programs, (inner) => this.follow(inner)));
+    }
+    for (const part of parts) if (!isScript(part)) this.follow(part);
+  }
+
+  #readProgram(part: CodePart): Program | undefined {
+    try {
+      const isPython = part.language === "python";
+      const tree = isPython
+        ? this.#parsers.python(part.text, this.#limits)
+        : this.#parsers.javascript(part.text, this.#limits);
+      if (tree.ok)
+        return { part, statements: (isPython ? lowerPython : lowerJavascript)(tree.root, part.text) };
+      this.#skip(part, tree.reason);
+    } catch (error) {
+      this.#skip(part, describeFault(error));
+    }
+    return undefined;
+  }
+
   /** The marks of what the code prints. */
   follow(part: CodePart): Taints {
     if (this.#nesting >= MOST_NESTING) return this.#skip(part, `code lies ${MOST_NESTING} deep within code`);
@@ -49,7 +76,7 @@ class Analysis {
       return this.#followLanguage(part);
     } catch (error) {
       // A parser that gives up must not end the scan, nor be taken for "nothing found".
-      return this.#skip(part, `the code cannot be followed (${(error as Error).message.slice(0, 80)})`);
+      return this.#skip(part, describeFault(error));
     } finally {
       this.#nesting--;
     }
@@ -61,18 +88,17 @@ class Analysis {
       this.acts.push(...followPowershell(part));
       return NO_TAINTS;
     }
-    const isPython = part.language === "python";
-    const tree = isPython ? this.#parsers.python(part.text, this.#limits) : this.#parsers.javascript(part.text, this.#limits);
-    if (!tree.ok) return this.#skip(part, tree.reason);
-    const lower = isPython ? lowerPython : lowerJavascript;
-    const acts = followProgram(lower(tree.root, part.text), part, (inner) => this.follow(inner));
+    const program = this.#readProgram(part);
+    const acts = program ? followPrograms([program], (inner) => this.follow(inner)) : [];
     if (!part.isTrial) this.acts.push(...acts);
     return NO_TAINTS;
   }
 
   #followShell(part: CodePart): Taints {
     const script = this.#parseShell(part.text);
-    const followed = followShell(script, part, (inner) => this.follow(part.isTrial ? { ...inner, isTrial: true } : inner));
+    const followed = followShell(script, part, (inner) =>
+      this.follow(part.isTrial ? { ...inner, isTrial: true } : inner),
+    );
     this.acts.push(...followed.acts);
     return followed.output;
   }
@@ -81,4 +107,8 @@ class Analysis {
     if (!isTrial) this.skipped.push({ path, reason: `Not followed: ${reason}.` });
     return NO_TAINTS;
   }
+}
+
+function describeFault(error: unknown): string {
+  return `the code cannot be followed (${(error as Error).message.slice(0, 80)})`;
 }

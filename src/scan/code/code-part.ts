@@ -21,6 +21,8 @@ export interface CodePart {
   readonly within?: Position;
   /** The document says next to it that it is what one must not do. */
   readonly isWarning: boolean;
+  /** The sentence around it says to run it. */
+  readonly isToBeRun?: boolean;
   /** Only the marks of its output are asked for; what it does was or will be noted another time. */
   readonly isTrial?: true;
 }

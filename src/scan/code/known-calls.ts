@@ -19,6 +19,8 @@ export type CallEffect =
   | "delete"
   /** Makes objects from bytes, and runs code of theirs on the way. */
   | "unpack"
+  /** Looks at clipboard, screen, keychain or cookies. */
+  | "spy"
   | "nothing";
 
 const EFFECTS: readonly (readonly [CallEffect, RegExp])[] = [
@@ -42,21 +44,46 @@ const EFFECTS: readonly (readonly [CallEffect, RegExp])[] = [
     "send",
     /^(?:navigator\.sendBeacon|.*\.(?:sendall|sendmail|send_message|storbinary|sendto|putfo)|socket\.socket\(\)\.(?:send|sendall|sendto)|(?:new )?XMLHttpRequest\(\)\.send|WebSocket\(\)\.send|https?\.request\(\)\.(?:write|end)|net\.(?:connect|createConnection|Socket)\(\)\.(?:write|end)|http\.client\.HTTPS?Connection\(\)\.request|.*\.(?:upload_file|upload_fileobj|put_object)|discord_webhook\.\w+)$/,
   ],
-  ["look-up", /^(?:socket\.(?:gethostbyname(?:_ex)?|getaddrinfo)|dns\.(?:lookup|resolve\w*)|dns\.resolver\.(?:query|resolve)|dns\.promises\.\w+)$/],
+  [
+    "look-up",
+    /^(?:socket\.(?:gethostbyname(?:_ex)?|getaddrinfo)|dns\.(?:lookup|resolve\w*)|dns\.resolver\.(?:query|resolve)|dns\.promises\.\w+)$/,
+  ],
   [
     "decode",
     /^(?:base64\.\w*decode\w*|atob|unescape|bytes\.fromhex|bytearray\.fromhex|binascii\.(?:unhexlify|a2b_\w+)|codecs\.decode|zlib\.(?:decompress|inflate\w*|gunzip\w*|unzip\w*|brotliDecompress\w*)|gzip\.decompress|bz2\.decompress|lzma\.decompress|String\.from(?:CharCode|CodePoint)|chr)$/,
   ],
-  ["unpack", /^(?:(?:c?pickle|_pickle|dill|cloudpickle|marshal|shelve|joblib)\.(?:loads?|open)|yaml\.unsafe_load|jsonpickle\.decode|node-serialize\.unserialize|WebAssembly\.(?:instantiate|compile)\w*|ctypes\.CDLL)$/],
-  ["open", /^(?:open|io\.open|codecs\.open|os\.open|fs\.open(?:Sync)?|.*Path\(\)\.open|fs\.create(?:Read|Write)Stream)$/],
+  [
+    "unpack",
+    /^(?:(?:c?pickle|_pickle|dill|cloudpickle|marshal|shelve|joblib)\.(?:loads?|open)|yaml\.unsafe_load|jsonpickle\.decode|node-serialize\.unserialize|WebAssembly\.(?:instantiate|compile)\w*|ctypes\.CDLL)$/,
+  ],
+  [
+    "open",
+    /^(?:open|io\.open|codecs\.open|os\.open|fs\.open(?:Sync)?|.*Path\(\)\.open|fs\.create(?:Read|Write)Stream)$/,
+  ],
   [
     "read",
-    /^(?:.*\.(?:read_text|read_bytes)|fs\.(?:readFile|readFileSync|readdir|readdirSync)|Bun\.file|Deno\.read\w+|sqlite3\.connect|configparser\.\w+\(\)\.read|os\.listdir|glob\.glob|os\.walk|np\.genfromtxt|linecache\.getlines?|keyring\.get_password|browser_cookie3\.\w+|browsercookie\.\w+)$/,
+    /^(?:.*\.(?:read_text|read_bytes)|fs\.(?:readFile|readFileSync|readdir|readdirSync)|Bun\.file|Deno\.read\w+|sqlite3\.connect|configparser\.\w+\(\)\.read|os\.listdir|glob\.glob|os\.walk|np\.genfromtxt|linecache\.getlines?)$/,
   ],
-  ["copy", /^(?:shutil\.(?:copy\w*|move|make_archive)|fs\.(?:copyFile|copyFileSync|cp|cpSync|rename|renameSync|symlinkSync)|os\.(?:rename|replace|symlink|link))$/],
-  ["write", /^(?:.*\.(?:write_text|write_bytes)|fs\.(?:writeFile|writeFileSync|appendFile|appendFileSync)|Bun\.write|Deno\.write\w+)$/],
-  ["delete", /^(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|fs\.(?:rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync)|fs-extra\.remove\w*|rimraf(?:\.\w+)?|del)$/],
-  ["nothing", /^(?:len|bool|isinstance|type|id|hash|typeof|Boolean|.*\.(?:startswith|endsWith|startsWith|endswith|exists|existsSync|is_file|is_dir|includes|indexOf|status_code|isfile|isdir|getmtime|getsize))$/],
+  [
+    "spy",
+    /^(?:keyring\.get_password|pyperclip\.paste|clipboardy\.read\w*|(?:PIL\.)?ImageGrab\.grab\w*|pyautogui\.screenshot|browser_cookie3\.\w+|browsercookie\.\w+)$/,
+  ],
+  [
+    "copy",
+    /^(?:shutil\.(?:copy\w*|move|make_archive)|fs\.(?:copyFile|copyFileSync|cp|cpSync|rename|renameSync|symlinkSync)|os\.(?:rename|replace|symlink|link))$/,
+  ],
+  [
+    "write",
+    /^(?:.*\.(?:write_text|write_bytes)|fs\.(?:writeFile|writeFileSync|appendFile|appendFileSync)|Bun\.write|Deno\.write\w+)$/,
+  ],
+  [
+    "delete",
+    /^(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|fs\.(?:rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync)|fs-extra\.remove\w*|rimraf(?:\.\w+)?|del)$/,
+  ],
+  [
+    "nothing",
+    /^(?:len|bool|isinstance|type|id|hash|typeof|Boolean|.*\.(?:startswith|endsWith|startsWith|endswith|exists|existsSync|is_file|is_dir|includes|indexOf|status_code|isfile|isdir|getmtime|getsize))$/,
+  ],
 ];
 
 export function effectOf(name: string): CallEffect | undefined {
@@ -64,10 +91,40 @@ export function effectOf(name: string): CallEffect | undefined {
 }
 
 /** Names of what a request sends along, in keyword arguments and option records. */
-export const SENT_NAMES: ReadonlySet<string> = new Set(["data", "json", "files", "content", "body", "params", "payload", "form", "multipart", "qs", "searchParams"]);
+export const SENT_NAMES: ReadonlySet<string> = new Set([
+  "data",
+  "json",
+  "files",
+  "content",
+  "body",
+  "params",
+  "payload",
+  "form",
+  "multipart",
+  "qs",
+  "searchParams",
+]);
 
 /** Credentials belong there: a single variable in it is how services are used. */
-export const CREDENTIAL_NAMES: ReadonlySet<string> = new Set(["headers", "auth", "cookies", "cert", "Authorization"]);
+export const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
+  "headers",
+  "auth",
+  "cookies",
+  "cert",
+  "Authorization",
+]);
 
 /** Methods that put their arguments into what they are called on. */
-export const ADDING_METHODS: ReadonlySet<string> = new Set(["append", "extend", "insert", "add", "update", "push", "unshift", "set", "write", "setdefault", "writestr"]);
+export const ADDING_METHODS: ReadonlySet<string> = new Set([
+  "append",
+  "extend",
+  "insert",
+  "add",
+  "update",
+  "push",
+  "unshift",
+  "set",
+  "write",
+  "setdefault",
+  "writestr",
+]);

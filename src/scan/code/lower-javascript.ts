@@ -52,7 +52,8 @@ class JavascriptLowering {
   /** An assignment is a statement, wherever it stands alone or in a row. */
   #expressionStatement(node: SyntaxNode): readonly Statement[] {
     if (node.name === "AssignmentExpression") return this.#assignment(node);
-    if (node.name === "SequenceExpression") return values(node).flatMap((child) => this.#expressionStatement(child));
+    if (node.name === "SequenceExpression")
+      return values(node).flatMap((child) => this.#expressionStatement(child));
     return [this.#doing(node)];
   }
 
@@ -65,7 +66,16 @@ class JavascriptLowering {
     const value = rest.findLast(isExpression);
     if (!target || !value) return [];
     const adds = node.children.some(({ name }) => name === "UpdateOp");
-    return [{ kind: "assign", targets: this.#targets(target), value: this.expression(value), declares: false, adds, ...span(node) }];
+    return [
+      {
+        kind: "assign",
+        targets: this.#targets(target),
+        value: this.expression(value),
+        declares: false,
+        adds,
+        ...span(node),
+      },
+    ];
   }
 
   /** `const a = 1, { b, c: d } = x` */
@@ -91,9 +101,16 @@ class JavascriptLowering {
     return target.children
       .filter(({ name }) => name === "PatternProperty")
       .map((property) => {
-        const names = property.children.filter(({ name }) => /^(?:PropertyName|VariableDefinition)$/.test(name));
+        const names = property.children.filter(({ name }) =>
+          /^(?:PropertyName|VariableDefinition)$/.test(name),
+        );
         const [first, last] = [names[0], names.at(-1)];
-        const member: Expression = { kind: "member", object: value, name: first ? this.#text(first) : "", ...span(property) };
+        const member: Expression = {
+          kind: "member",
+          object: value,
+          name: first ? this.#text(first) : "",
+          ...span(property),
+        };
         return assign([{ kind: "name", name: last ? this.#text(last) : "", ...span(property) }], member);
       });
   }
@@ -107,10 +124,21 @@ class JavascriptLowering {
   }
 
   #loop(node: SyntaxNode): readonly Statement[] {
-    const target = node.children.find(({ name }) => /^(?:VariableDefinition|VariableName|ObjectPattern|ArrayPattern)$/.test(name));
+    const target = node.children.find(({ name }) =>
+      /^(?:VariableDefinition|VariableName|ObjectPattern|ArrayPattern)$/.test(name),
+    );
     const value = node.children.findLast(isExpression);
     if (!target || !value) return [];
-    return [{ kind: "assign", targets: this.#targets(target), value: this.expression(value), declares: true, adds: true, ...span(node) }];
+    return [
+      {
+        kind: "assign",
+        targets: this.#targets(target),
+        value: this.expression(value),
+        declares: true,
+        adds: true,
+        ...span(node),
+      },
+    ];
   }
 
   #imports(node: SyntaxNode): readonly Statement[] {
@@ -134,16 +162,24 @@ class JavascriptLowering {
   }
 
   #declaration(node: SyntaxNode): Statement {
-    const name = node.children.find((child) => /^(?:VariableDefinition|PropertyDefinition)$/.test(child.name));
+    const name = node.children.find((child) =>
+      /^(?:VariableDefinition|PropertyDefinition)$/.test(child.name),
+    );
     return { kind: "function", name: name ? this.#text(name) : "", ...this.#signature(node), ...span(node) };
   }
 
-  #signature(node: SyntaxNode): { readonly parameters: readonly string[]; readonly body: readonly Statement[] } {
+  #signature(node: SyntaxNode): {
+    readonly parameters: readonly string[];
+    readonly body: readonly Statement[];
+  } {
     const list = node.children.find(({ name }) => name === "ParamList");
-    const parameters = (list?.children ?? []).flatMap((child) => this.#targets(child)).flatMap((target) => (target.kind === "name" ? [target.name] : []));
+    const parameters = (list?.children ?? [])
+      .flatMap((child) => this.#targets(child))
+      .flatMap((target) => (target.kind === "name" ? [target.name] : []));
     const last = node.children.at(-1);
     if (last?.name === "Block") return { parameters, body: this.statements(last.children) };
-    const body: readonly Statement[] = last && isExpression(last) ? [{ kind: "return", value: this.expression(last), ...span(last) }] : [];
+    const body: readonly Statement[] =
+      last && isExpression(last) ? [{ kind: "return", value: this.expression(last), ...span(last) }] : [];
     return { parameters, body };
   }
 
@@ -172,7 +208,11 @@ class JavascriptLowering {
         return isCast && first ? this.expression(first) : this.#group(node);
       }
       case "ArrayExpression":
-        return { kind: "items", items: values(node).map((value) => ({ value: this.expression(value) })), ...span(node) };
+        return {
+          kind: "items",
+          items: values(node).map((value) => ({ value: this.expression(value) })),
+          ...span(node),
+        };
       case "ObjectExpression":
         return { kind: "items", items: this.#properties(node), ...span(node) };
       case "ArrowFunction":
@@ -186,7 +226,8 @@ class JavascriptLowering {
   #member(node: SyntaxNode): Expression {
     const [object = node, ...rest] = node.children;
     const property = rest.find(({ name }) => /PropertyName$/.test(name));
-    if (property) return { kind: "member", object: this.expression(object), name: this.#text(property), ...span(node) };
+    if (property)
+      return { kind: "member", object: this.expression(object), name: this.#text(property), ...span(node) };
     const last = rest.findLast(isExpression);
     const key = last && this.expression(last);
     const name = key?.kind === "text" ? { name: key.value } : {};
@@ -197,7 +238,9 @@ class JavascriptLowering {
     const list = node.children.find(({ name }) => name === "ArgList");
     const isImport = node.name === "DynamicImport";
     const callee = isImport ? undefined : node.children.find((child) => isExpression(child));
-    const args = (isImport ? values(node) : values(list ?? { ...node, children: [] })).map((value): Argument => ({ value: this.expression(value) }));
+    const args = (isImport ? values(node) : values(list ?? { ...node, children: [] })).map(
+      (value): Argument => ({ value: this.expression(value) }),
+    );
     const named: Expression = { kind: "name", name: "import", from: node.from, to: node.from };
     return { kind: "call", callee: callee ? this.expression(callee) : named, args, ...span(node) };
   }
@@ -212,7 +255,12 @@ class JavascriptLowering {
       parts.push(piece(child.from), this.#group(child));
       at = child.to;
     }
-    return { kind: "joined", parts: [...parts, piece(Math.max(at, node.to - 1))], separator: "", ...span(node) };
+    return {
+      kind: "joined",
+      parts: [...parts, piece(Math.max(at, node.to - 1))],
+      separator: "",
+      ...span(node),
+    };
   }
 
   #properties(node: SyntaxNode): readonly Argument[] {
@@ -233,7 +281,12 @@ class JavascriptLowering {
   }
 
   #joined(node: SyntaxNode): Expression {
-    return { kind: "joined", parts: values(node).map((part) => this.expression(part)), separator: "", ...span(node) };
+    return {
+      kind: "joined",
+      parts: values(node).map((part) => this.expression(part)),
+      separator: "",
+      ...span(node),
+    };
   }
 
   #group(node: SyntaxNode): Expression {

@@ -7,7 +7,8 @@ export function lowerPython(root: SyntaxNode, source: string): readonly Statemen
   return new PythonLowering(source).statements(root);
 }
 
-const PUNCTUATION = /^[()[\]{},:.=;*]+$|^(?:AssignOp|UpdateOp|ArithOp|BitOp|CompareOp|LogicOp|Comment|TypeDef)$/;
+const PUNCTUATION =
+  /^[()[\]{},:.=;*]+$|^(?:AssignOp|UpdateOp|ArithOp|BitOp|CompareOp|LogicOp|Comment|TypeDef)$/;
 
 class PythonLowering {
   readonly #source: string;
@@ -52,7 +53,9 @@ class PythonLowering {
 
   /** Blocks are opened, expressions kept in order. */
   #compound(node: SyntaxNode): readonly Statement[] {
-    if (/Statement$|^(?:Body|ClassDefinition|StatementGroup|MatchBody|MatchClause|Decorator)$/.test(node.name)) {
+    if (
+      /Statement$|^(?:Body|ClassDefinition|StatementGroup|MatchBody|MatchClause|Decorator)$/.test(node.name)
+    ) {
       return node.children.flatMap((child) => this.#statement(child));
     }
     return isExpression(node) ? [this.#doing(node)] : [];
@@ -63,7 +66,14 @@ class PythonLowering {
   }
 
   #assign(node: SyntaxNode, targets: readonly SyntaxNode[], value: Expression, adds = false): Statement {
-    return { kind: "assign", targets: targets.flatMap((target) => this.#targets(target)), value, declares: true, adds, ...span(node) };
+    return {
+      kind: "assign",
+      targets: targets.flatMap((target) => this.#targets(target)),
+      value,
+      declares: true,
+      adds,
+      ...span(node),
+    };
   }
 
   /** `a = b = value`, `a, b = value`; a tuple on both sides is taken apart. */
@@ -76,7 +86,9 @@ class PythonLowering {
     const values = sides.pop() ?? [];
     const assign = (targets: readonly SyntaxNode[]): readonly Statement[] =>
       targets.length === values.length
-        ? targets.map((target, index) => this.#assign(node, [target], this.expression(values[index] ?? target)))
+        ? targets.map((target, index) =>
+            this.#assign(node, [target], this.expression(values[index] ?? target)),
+          )
         : [this.#assign(node, targets, this.#list(values, node))];
     return sides.flatMap(assign);
   }
@@ -92,7 +104,12 @@ class PythonLowering {
     const words = node.children.map((child) => ({ word: this.#text(child), child }));
     const split = words.findIndex(({ word }) => word === "import");
     const isFrom = words[0]?.word === "from";
-    const module = isFrom ? words.slice(1, split).map(({ word }) => word).join("") : "";
+    const module = isFrom
+      ? words
+          .slice(1, split)
+          .map(({ word }) => word)
+          .join("")
+      : "";
     const bindings: Statement[] = [];
     let full = "";
     for (const { word } of [...words.slice(split + 1), { word: "," }]) {
@@ -130,7 +147,10 @@ class PythonLowering {
     const end = node.children.findIndex((child) => child.name === "Body");
     const targets = node.children.slice(start + 1, middle).filter(isExpression);
     const looped = this.#list(node.children.slice(middle + 1, end).filter(isExpression), node);
-    return [this.#assign(node, targets, looped, true), ...node.children.slice(end).flatMap((child) => this.#statement(child))];
+    return [
+      this.#assign(node, targets, looped, true),
+      ...node.children.slice(end).flatMap((child) => this.#statement(child)),
+    ];
   }
 
   /** `with value as target: body` */
@@ -165,7 +185,12 @@ class PythonLowering {
         return this.#member(node);
       case "CallExpression": {
         const [callee = node, list] = node.children;
-        return { kind: "call", callee: this.expression(callee), args: list ? this.#arguments(list) : [], ...span(node) };
+        return {
+          kind: "call",
+          callee: this.expression(callee),
+          args: list ? this.#arguments(list) : [],
+          ...span(node),
+        };
       }
       case "BinaryExpression":
         return this.#binary(node);
@@ -176,7 +201,12 @@ class PythonLowering {
       case "DictionaryExpression":
         return { kind: "items", items: this.#entries(node), ...span(node) };
       case "LambdaExpression":
-        return { kind: "function", parameters: this.#parameters(node), body: [{ kind: "return", value: this.#group(node), ...span(node) }], ...span(node) };
+        return {
+          kind: "function",
+          parameters: this.#parameters(node),
+          body: [{ kind: "return", value: this.#group(node), ...span(node) }],
+          ...span(node),
+        };
       default:
         return this.#group(node);
     }
@@ -185,7 +215,8 @@ class PythonLowering {
   #member(node: SyntaxNode): Expression {
     const [object = node, ...rest] = node.children;
     const property = rest.find(({ name }) => name === "PropertyName");
-    if (property) return { kind: "member", object: this.expression(object), name: this.#text(property), ...span(node) };
+    if (property)
+      return { kind: "member", object: this.expression(object), name: this.#text(property), ...span(node) };
     const keys = rest.filter(isExpression);
     const key = keys.length === 1 && keys[0] ? this.expression(keys[0]) : this.#list(keys, node);
     const name = key.kind === "text" ? { name: key.value } : {};
@@ -214,15 +245,29 @@ class PythonLowering {
   }
 
   #piece(from: number, to: number): Expression {
-    return { kind: "text", value: unescapePython(`"${this.#source.slice(from, Math.max(from, to))}"`), from, to };
+    return {
+      kind: "text",
+      value: unescapePython(`"${this.#source.slice(from, Math.max(from, to))}"`),
+      from,
+      to,
+    };
   }
 
   #joined(node: SyntaxNode, parts: readonly SyntaxNode[]): Expression {
-    return { kind: "joined", parts: parts.map((part) => this.expression(part)), separator: "", ...span(node) };
+    return {
+      kind: "joined",
+      parts: parts.map((part) => this.expression(part)),
+      separator: "",
+      ...span(node),
+    };
   }
 
   #list(nodes: readonly SyntaxNode[], whole: SyntaxNode): Expression {
-    return { kind: "items", items: nodes.map((value) => ({ value: this.expression(value) })), ...span(whole) };
+    return {
+      kind: "items",
+      items: nodes.map((value) => ({ value: this.expression(value) })),
+      ...span(whole),
+    };
   }
 
   #group(node: SyntaxNode): Expression {
@@ -258,7 +303,12 @@ function bind(node: SyntaxNode, written: string, module: string): Statement {
   const [top = ""] = path.split(".");
   // `import a.b` binds `a`.
   const isWhole = alias === undefined && module === "";
-  return { kind: "import", local: alias ?? (isWhole ? top : path), full: isWhole ? top : full, ...span(node) };
+  return {
+    kind: "import",
+    local: alias ?? (isWhole ? top : path),
+    full: isWhole ? top : full,
+    ...span(node),
+  };
 }
 
 function isText(name: string): boolean {

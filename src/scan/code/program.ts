@@ -18,13 +18,22 @@ export type Expression = Located &
     | { readonly kind: "text"; readonly value: string }
     | { readonly kind: "name"; readonly name: string }
     /** `object.name` or `object["name"]`; `undefined` when the key is computed. */
-    | { readonly kind: "member"; readonly object: Expression; readonly name?: string; readonly key?: Expression }
+    | {
+        readonly kind: "member";
+        readonly object: Expression;
+        readonly name?: string;
+        readonly key?: Expression;
+      }
     | { readonly kind: "call"; readonly callee: Expression; readonly args: readonly Argument[] }
     /** Pieces of one text. */
     | { readonly kind: "joined"; readonly parts: readonly Expression[]; readonly separator: string }
     /** A list, a record. */
     | { readonly kind: "items"; readonly items: readonly Argument[] }
-    | { readonly kind: "function"; readonly parameters: readonly string[]; readonly body: readonly Statement[] }
+    | {
+        readonly kind: "function";
+        readonly parameters: readonly string[];
+        readonly body: readonly Statement[];
+      }
     /** Anything else with values in it. */
     | { readonly kind: "other"; readonly parts: readonly Expression[] }
   );

@@ -49,7 +49,11 @@ export function addTaints(variable: Variable, taints: Taints): void {
 }
 
 /** The argument of that name, or else the one at the position. */
-export function argumentOf(args: readonly Argument[], position: number, ...names: readonly string[]): Expression | undefined {
+export function argumentOf(
+  args: readonly Argument[],
+  position: number,
+  ...names: readonly string[]
+): Expression | undefined {
   const named = args.find(({ name }) => name !== undefined && names.includes(name));
   return (named ?? args.filter(({ name }) => name === undefined)[position])?.value;
 }

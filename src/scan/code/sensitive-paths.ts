@@ -19,7 +19,7 @@ function place(kind: SecretKind, source: string): SecretPlace {
 const SECRET_PLACES: readonly SecretPlace[] = [
   place("private-key", String.raw`\.ssh/(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_\w+)?|\*|[\w-]*key|[\w-]+\.pem)`),
   place("private-key", String.raw`\.ssh/?(?=$|[\s"')])`),
-  place("private-key", String.raw`id_(?:rsa|ed25519|ecdsa|dsa)`),
+  place("private-key", "id_(?:rsa|ed25519|ecdsa|dsa)"),
   place("private-key", String.raw`\.gnupg(?:/(?:private-keys[\w.-]*|secring\.gpg))?`),
   place(
     "private-key",
@@ -33,7 +33,10 @@ const SECRET_PLACES: readonly SecretPlace[] = [
     "browser",
     String.raw`(?:Login Data|Local State|cookies\.sqlite|logins\.json|key[34]\.db|(?:Google/Chrome|google-chrome|chromium|BraveSoftware|Microsoft[ /]?Edge|Chrome/User Data|Firefox/Profiles|\.mozilla/firefox|Default/Cookies)(?:/[\w .*-]+)*|Cookies\.binarycookies)`,
   ),
-  place("keychain", String.raw`(?:/?etc/(?:shadow|gshadow|master\.passwd)|Library/Keychains(?:/[\w.-]+)*|login\.keychain(?:-db)?|\.local/share/keyrings(?:/[\w.-]+)*|\.password-store|\.config/1Password|\.config/op|[\w-]+\.kdbx|NTDS\.dit|config/SAM)`),
+  place(
+    "keychain",
+    String.raw`(?:/?etc/(?:shadow|gshadow|master\.passwd)|Library/Keychains(?:/[\w.-]+)*|login\.keychain(?:-db)?|\.local/share/keyrings(?:/[\w.-]+)*|\.password-store|\.config/1Password|\.config/op|[\w-]+\.kdbx|NTDS\.dit|config/SAM)`,
+  ),
   place(
     "agent",
     String.raw`(?:\.claude\.json|\.claude/(?:\.credentials\.json|credentials\.json|history\.jsonl)|\.codex/auth\.json|\.gemini/oauth_creds\.json|\.openclaw/(?:openclaw\.json|credentials[\w/.-]*|\.env)|\.clawdbot/[\w/.-]+|\.config/github-copilot/(?:hosts|apps)\.json|\.metier/(?:vault|config\.toml|grants\.json))`,
@@ -52,7 +55,13 @@ export function secretKindOf(path: string): SecretKind | undefined {
   return SECRET_PLACES.find(({ pattern }) => pattern.test(path))?.kind;
 }
 
-export type LastingKind = "shell-profile" | "scheduled" | "authorized-keys" | "git-hook" | "agent-config" | "system";
+export type LastingKind =
+  | "shell-profile"
+  | "scheduled"
+  | "authorized-keys"
+  | "git-hook"
+  | "agent-config"
+  | "system";
 
 const HOME = `(?:^|[\\s"'=]|/(?:root|home/[^/]+|Users/[^/]+)/|[~${UNKNOWN}]/)`;
 

@@ -9,7 +9,9 @@ export function interpretScript(command: ReadCommand, walk: ShellWalk): Taints |
   const { program, words, name } = command;
   if (program === "eval") return runText(command, walk, words, "shell");
   if (/^(?:iex|Invoke-Expression)$/i.test(program)) {
-    walk.record("run", command, uniteTaints(command.input, ...words.map(({ taints }) => taints)), { target: program });
+    walk.record("run", command, uniteTaints(command.input, ...words.map(({ taints }) => taints)), {
+      target: program,
+    });
     return NO_TAINTS;
   }
   if (program === "source" || program === ".") return runFile(command, walk, words[0]);
@@ -26,13 +28,20 @@ function runInterpreter(command: ReadCommand, walk: ShellWalk, { language, code 
   const text = at === -1 ? undefined : words[at + 1];
   if (text !== undefined) {
     if (language === "powershell" && /^-e/i.test(words[at]?.value ?? "")) {
-      walk.record("run", command, new Set(["decoded"]), { target: program, content: decodePowershell(text.value) });
+      walk.record("run", command, new Set(["decoded"]), {
+        target: program,
+        content: decodePowershell(text.value),
+      });
       return input;
     }
     return runText(command, walk, language === "powershell" ? words.slice(at + 1) : [text], language);
   }
   const script = words.find(({ value }) => !/^[-+]/.test(value) || value === "-");
-  const readsInput = script === undefined || script.value === "-" || words.some(({ value }) => value === "-s") || script.value === "/dev/stdin";
+  const readsInput =
+    script === undefined ||
+    script.value === "-" ||
+    words.some(({ value }) => value === "-s") ||
+    script.value === "/dev/stdin";
   if (!readsInput) return runFile(command, walk, script) ?? NO_TAINTS;
   if (words.some(({ value }) => /^(?:-m|-V|--version|-h|--help|-v)/.test(value))) return input;
   if (given !== undefined && language !== "other") {
@@ -43,7 +52,12 @@ function runInterpreter(command: ReadCommand, walk: ShellWalk, { language, code 
   return input;
 }
 
-function runText(command: ReadCommand, walk: ShellWalk, words: readonly ShellWord[], language: Interpreter["language"]): Taints {
+function runText(
+  command: ReadCommand,
+  walk: ShellWalk,
+  words: readonly ShellWord[],
+  language: Interpreter["language"],
+): Taints {
   const taints = withoutTaint(uniteTaints(...words.map((word) => word.taints)), "secret-path");
   const content = words.map(({ value }) => value).join(" ");
   walk.record("run", command, taints, { target: command.program, content });

@@ -1,8 +1,8 @@
 /** Words of a shell command as far as they are known without running it: quotes off, variables put in, marks collected. */
 import type { ArithmeticExpression, DoubleQuotedChild, ParsedScript, Word, WordPart } from "unbash";
 import { UNKNOWN } from "./act.ts";
-import { NO_TAINTS, taint, type Taints, uniteTaints } from "./taint.ts";
 import { isSecretVariable, secretKindOf } from "./sensitive-paths.ts";
+import { NO_TAINTS, type Taints, taint, uniteTaints } from "./taint.ts";
 
 export interface ShellWord {
   /** As it is written. */
@@ -53,7 +53,11 @@ export function readShellWord(word: Word, context: WordContext): ShellWord {
 }
 
 /** Text that is not a word: a here-document. */
-export function readParts(parts: readonly WordPart[] | undefined, text: string, context: WordContext): ShellWord {
+export function readParts(
+  parts: readonly WordPart[] | undefined,
+  text: string,
+  context: WordContext,
+): ShellWord {
   const pieces = parts?.map((part) => readPart(part, context)) ?? [plain(text)];
   const value = pieces.map((piece) => piece.value).join("");
   const taints = uniteTaints(...pieces.map((piece) => piece.taints));
@@ -65,14 +69,25 @@ function plain(value: string): Piece {
 }
 
 function expandTilde(value: string, written: string): string {
-  return /^["']?\$(?:HOME\b|\{HOME\})/.test(written) && value.startsWith(UNKNOWN) ? `~${value.slice(1)}` : value;
+  return /^["']?\$(?:HOME\b|\{HOME\})/.test(written) && value.startsWith(UNKNOWN)
+    ? `~${value.slice(1)}`
+    : value;
 }
 
-/** `c""url`, `cu\rl`, `$'\x63url'`: nobody writes a plain word so, unless it is not to be found. */
+/** Programs that are worth hiding. */
+const NOTABLE =
+  /^(?:curl|wget|(?:ba|z|da|k)?sh|eval|exec|nc|ncat|socat|python[\d.]*|node|perl|ruby|php|base64|xxd|rm|cat|env|printenv|chmod|dd|sudo|ssh|scp|crontab|osascript|powershell|pwsh)$/;
+
+/** `c""url`, `cu\rl`, `$'\x63url'`, `$a$b`: nobody writes a plain name so, unless it is not to be found. */
 function hides({ text, parts }: Word, value: string): boolean {
-  if (!/^[\w./-]{2,}$/.test(value)) return false;
-  if (parts?.some((part) => part.type === "AnsiCQuoted" && /\\[x0-7u]/.test(part.text))) return true;
-  return /^[\w./-]+(?:""|''|\\[a-zA-Z]|'[\w]+'|"[\w]+")[\w./-]*$/.test(text) && !/^[\w./-]+=|^-/.test(text);
+  const written = (text.split("/").at(-1) ?? "").replace(/["']$/, "");
+  if (!NOTABLE.test(value.split("/").at(-1) ?? "") || /\.exe$/i.test(text)) return false;
+  if (/^["']\w+$/.test(written)) return false; // Quoted as a whole.
+  return (
+    /\$/.test(written) ||
+    parts?.some(({ type }) => type === "AnsiCQuoted") === true ||
+    /\w(?:["'\\])|["']\w/.test(written)
+  );
 }
 
 function readPart(part: WordPart | DoubleQuotedChild, context: WordContext): Piece {
@@ -92,7 +107,12 @@ function readPart(part: WordPart | DoubleQuotedChild, context: WordContext): Pie
       const isDefault = part.operation?.type === "Default" && own.value === UNKNOWN;
       if (isDefault && part.operation?.type === "Default") {
         const operand = readShellWord(part.operation.operand, context);
-        return { value: operand.value === "" ? UNKNOWN : operand.value, taints: uniteTaints(own.taints, operand.taints), expands: true, variables: [part.parameter] };
+        return {
+          value: operand.value === "" ? UNKNOWN : operand.value,
+          taints: uniteTaints(own.taints, operand.taints),
+          expands: true,
+          variables: [part.parameter],
+        };
       }
       return part.operation === undefined ? own : { ...own, value: UNKNOWN };
     }
@@ -125,5 +145,7 @@ function joinPieces(pieces: readonly Piece[]): Piece {
 }
 
 function scriptsIn(expression: ArithmeticExpression | undefined, context: WordContext): Taints {
-  return expression?.type === "ArithmeticCommandExpansion" ? context.output(expression.script).taints : NO_TAINTS;
+  return expression?.type === "ArithmeticCommandExpansion"
+    ? context.output(expression.script).taints
+    : NO_TAINTS;
 }

@@ -9,7 +9,9 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[];
 }
 
-export type TreeOutcome = { readonly ok: true; readonly root: SyntaxNode } | { readonly ok: false; readonly reason: string };
+export type TreeOutcome =
+  | { readonly ok: true; readonly root: SyntaxNode }
+  | { readonly ok: false; readonly reason: string };
 
 /** Steps of the parser for each character: many times what real code needs, so that only an attack is stopped. */
 const STEPS_PER_CHARACTER = 20;
@@ -36,7 +38,8 @@ function parseWith(parser: Parser, text: string, limits: ScanLimits): TreeOutcom
   const parse = parser.startParse(text);
   let tree: Tree | null = null;
   for (let steps = 0; tree === null; steps++) {
-    if (steps > 10_000 + STEPS_PER_CHARACTER * text.length) return tooMuch("its grammar has too many readings");
+    if (steps > 10_000 + STEPS_PER_CHARACTER * text.length)
+      return tooMuch("its grammar has too many readings");
     tree = parse.advance();
   }
   return copyTree(tree, limits);

@@ -37,7 +37,8 @@ export function uniteTaints(...all: readonly Taints[]): Taints {
 }
 
 export function hasTaint(taints: Taints, ...kinds: readonly TaintKind[]): boolean {
-  for (const mark of taints) if (kinds.some((kind) => mark === kind || mark.startsWith(`${kind} `))) return true;
+  for (const mark of taints)
+    if (kinds.some((kind) => mark === kind || mark.startsWith(`${kind} `))) return true;
   return false;
 }
 
@@ -47,5 +48,7 @@ export function taintDetails(taints: Taints, kind: TaintKind): readonly string[]
 }
 
 export function withoutTaint(taints: Taints, ...kinds: readonly TaintKind[]): Taints {
-  return new Set([...taints].filter((mark) => !kinds.some((kind) => mark === kind || mark.startsWith(`${kind} `))));
+  return new Set(
+    [...taints].filter((mark) => !kinds.some((kind) => mark === kind || mark.startsWith(`${kind} `))),
+  );
 }

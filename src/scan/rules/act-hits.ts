@@ -18,14 +18,21 @@ export function actsOf(skill: ScannedSkill, ...kinds: readonly ActKind[]): reado
 export function actHit(act: Act, { detail, severity }: ActDetails): Hit {
   const { part, at, seen } = act;
   const { line, column } = placeIn(part, at);
-  return { path: part.path, line, column, seen, severity: gradeByPlace(act, severity), ...(detail !== undefined && { detail }) };
+  return {
+    path: part.path,
+    line,
+    column,
+    seen,
+    severity: gradeByPlace(act, severity),
+    ...(detail !== undefined && { detail }),
+  };
 }
 
-/** What a document warns of is at most `low`; what a sentence only mentions is one step milder. */
+/** What a document warns of is at most `low`; what a sentence only mentions, and does not say to run, is one step milder. */
 function gradeByPlace(act: Act, severity: ScanSeverity): ScanSeverity {
   const { part } = act;
   if (isDocumented(act) && (part.isWarning || hasWarningBefore(act))) return milderOf(severity, "low");
-  return part.kind === "span" ? stepDown(severity) : severity;
+  return part.kind === "span" && !part.isToBeRun ? stepDown(severity) : severity;
 }
 
 export function stepDown(severity: ScanSeverity): ScanSeverity {
@@ -41,7 +48,10 @@ export function isDocumented({ part: { kind } }: Act): boolean {
 function hasWarningBefore({ part: { text, within }, at }: Act): boolean {
   if (within) return false;
   const lineEnd = text.indexOf("\n", at);
-  const before = text.slice(0, lineEnd === -1 ? text.length : lineEnd).split("\n").slice(-3);
+  const before = text
+    .slice(0, lineEnd === -1 ? text.length : lineEnd)
+    .split("\n")
+    .slice(-3);
   const comments = before.flatMap((line) => /(?:^|\s)(?:#|\/\/)\s?(.*)$/.exec(line)?.[1] ?? []);
   return isWarning(comments.join("\n"));
 }

@@ -1,13 +1,18 @@
 /** Reading what only its owner should read: keys, sign-ins, browsers, keychains, the environment of processes. */
 import type { Act } from "../code/act.ts";
-import { secretKindOf, type SecretKind } from "../code/sensitive-paths.ts";
+import { type SecretKind, secretKindOf } from "../code/sensitive-paths.ts";
 import { hasTaint } from "../code/taint.ts";
 import type { ScanSeverity } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";
 
-function* findReads(skill: ScannedSkill, kinds: readonly SecretKind[], severity: ScanSeverity, inDocument: ScanSeverity): Iterable<Hit> {
+function* findReads(
+  skill: ScannedSkill,
+  kinds: readonly SecretKind[],
+  severity: ScanSeverity,
+  inDocument: ScanSeverity,
+): Iterable<Hit> {
   for (const act of actsOf(skill, "read")) {
     const kind = secretKindOf(act.target ?? "");
     if (kind === undefined || !kinds.includes(kind)) continue;
@@ -39,7 +44,8 @@ export const CREDENTIAL_RULES: readonly ScanRule[] = [
     family: "credentials",
     severity: "high",
     title: "Private keys or wallets are read",
-    explanation: "A private key signs in as its owner wherever its public half is known. Programs use keys through an agent; they have no reason to read them.",
+    explanation:
+      "A private key signs in as its owner wherever its public half is known. Programs use keys through an agent; they have no reason to read them.",
     help: "Let `ssh`, `git` or the wallet use the key itself.",
     find: (skill) => findReads(skill, ["private-key"], "high", "medium"),
   },
@@ -48,7 +54,8 @@ export const CREDENTIAL_RULES: readonly ScanRule[] = [
     family: "credentials",
     severity: "medium",
     title: "Stored sign-ins of cloud and developer tools are read",
-    explanation: "Files such as `~/.aws/credentials` or `~/.npmrc` hold tokens for services that the skill may have nothing to do with. Tools of those services read them too, so it is `medium` unless something is sent.",
+    explanation:
+      "Files such as `~/.aws/credentials` or `~/.npmrc` hold tokens for services that the skill may have nothing to do with. Tools of those services read them too, so it is `medium` unless something is sent.",
     help: "Declare the one variable that is needed in `env`, or call the service's own tool.",
     find: (skill) => findReads(skill, ["cloud"], "medium", "low"),
   },
@@ -62,7 +69,8 @@ export const CREDENTIAL_RULES: readonly ScanRule[] = [
     find: function* (skill) {
       yield* findReads(skill, ["browser"], "high", "medium");
       for (const act of actsOf(skill, "read")) {
-        if (/^(?:browser_cookie3|browsercookie)\./.test(act.target ?? "")) yield actHit(act, { severity: "high" });
+        if (/^(?:browser_cookie3|browsercookie)\./.test(act.target ?? ""))
+          yield actHit(act, { severity: "high" });
       }
     },
   },
@@ -71,7 +79,8 @@ export const CREDENTIAL_RULES: readonly ScanRule[] = [
     family: "credentials",
     severity: "high",
     title: "Passwords of the system are read",
-    explanation: "Keychains, password stores and `/etc/shadow` hold all passwords of a person or a machine. One named entry of a keychain is `low`: tools keep their own keys there.",
+    explanation:
+      "Keychains, password stores and `/etc/shadow` hold all passwords of a person or a machine. One named entry of a keychain is `low`: tools keep their own keys there.",
     help: "Ask for the one secret that is needed, through the configuration.",
     find: function* (skill) {
       yield* findReads(skill, ["keychain"], "high", "medium");
@@ -95,21 +104,71 @@ export const CREDENTIAL_RULES: readonly ScanRule[] = [
     family: "credentials",
     severity: "high",
     title: "The environment of processes is read from `/proc`",
-    explanation: "It shows the secrets of programs that the skill was not given. There are plain ways to read one's own variables.",
+    explanation:
+      "It shows the secrets of programs that the skill was not given. There are plain ways to read one's own variables.",
     help: "Read the variable by its name, and declare it in `env`.",
     find: (skill) => findReads(skill, ["process"], "high", "medium"),
+  },
+  {
+    id: "credentials.harvest",
+    family: "credentials",
+    severity: "medium",
+    title: "All variables of the environment are gone through",
+    explanation:
+      "Code that looks through every variable for words such as `KEY` and `SECRET` collects what it was not given. Without such words it is `low`: some tools only print their settings.",
+    help: "Read the variables that are needed, by name.",
+    find: function* (skill) {
+      for (const act of actsOf(skill, "read")) {
+        if (act.target !== "environment") continue;
+        const picks = /["'](?:[\w*]*_)?(?:KEY|SECRET|TOKEN|PASSW(?:OR)?D|CREDENTIAL\w*)["'*]/i.test(
+          act.part.text.slice(Math.max(0, act.at - 600), act.at + 600),
+        );
+        yield actHit(act, { severity: picks ? "medium" : "info" });
+      }
+    },
+  },
+  {
+    id: "credentials.spying",
+    family: "credentials",
+    severity: "high",
+    title: "Clipboard, screen or keyboard are read",
+    explanation:
+      "They show whatever a person does beside the task, passwords too. Recording keys is `high`; a single look at clipboard or screen is `low`, since some skills are for that.",
+    help: "Let the user give the text or the picture.",
+    find: findSpying,
   },
   {
     id: "credentials.environment-file",
     family: "credentials",
     severity: "medium",
     title: "The whole environment is written to a file",
-    explanation: "All variables together hold every secret of a session; a file keeps them for whoever comes later.",
+    explanation:
+      "All variables together hold every secret of a session; a file keeps them for whoever comes later.",
     help: "Write the variables that are needed, by name.",
     find: function* (skill) {
       for (const act of actsOf(skill, "write")) {
-        if (hasTaint(act.taints, "environment")) yield actHit(act, { severity: "medium", detail: `to \`${act.target}\`` });
+        if (hasTaint(act.taints, "environment"))
+          yield actHit(act, { severity: "medium", detail: `to \`${act.target}\`` });
       }
     },
   },
 ];
+
+const KEYLOGGERS =
+  /\b(?:pynput\.keyboard|keyboard\.(?:on_press|hook|record|read_event)|Listener\(\s*on_press|GetAsyncKeyState|uiohook|iohook|CGEventTapCreate)\b/;
+
+function* findSpying(skill: ScannedSkill): Iterable<Hit> {
+  for (const act of actsOf(skill, "read")) {
+    const isLook = /^(?:clipboard|screen|pyperclip\.|clipboardy\.|(?:PIL\.)?ImageGrab\.|pyautogui\.)/.test(
+      act.target ?? "",
+    );
+    if (isLook) yield actHit(act, { severity: "low" });
+  }
+  for (const { path, text, language } of skill.files) {
+    const at = language === undefined || text === undefined ? -1 : text.search(KEYLOGGERS);
+    if (text === undefined || at === -1) continue;
+    const lines = text.slice(0, at).split("\n");
+    if (!/^\s*(?:#|\/\/|\*)/.test(lines.at(-1) ?? ""))
+      yield { path, line: lines.length, seen: text.slice(at, at + 60) };
+  }
+}

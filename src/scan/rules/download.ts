@@ -18,28 +18,46 @@ const BY_HOST: Readonly<Record<HostKind, ScanSeverity>> = {
   local: "low",
 };
 
-/** By where it comes from; worst of several. */
-function gradeDownload(act: Act): { readonly severity: ScanSeverity; readonly from: string } {
-  const addresses = taintDetails(act.taints, "remote");
-  let worst: { severity: ScanSeverity; from: string } = { severity: "low", from: "" };
-  for (const address of addresses.length > 0 ? addresses : [""]) {
-    const host = hostOf(address.includes("://") ? address : `//${address}`);
-    const isKnown = host !== undefined && !host.includes(UNKNOWN) && /[.:]|^localhost$/.test(host);
-    const kind = isKnown ? hostKindOf(host) : "other";
-    // Plain HTTP can be changed by anyone on the way.
-    const isOpen = /^http:/i.test(address) && kind !== "local";
-    const severity = isOpen && kind !== "installer" ? "block" : documented(act, kind, isKnown);
-    if (isAtLeast(severity, worst.severity)) worst = { severity, from: isKnown ? host : address.replaceAll(UNKNOWN, "…").slice(0, 60) };
-  }
-  return worst;
+interface Download {
+  readonly severity: ScanSeverity;
+  readonly from: string;
 }
 
-/** In a document, an unknown address is a placeholder, and a public repository can be looked at first. */
-function documented(act: Act, kind: HostKind, isKnown: boolean): ScanSeverity {
+/** By where it comes from; worst of several. */
+function gradeDownload(act: Act, skill: ScannedSkill): Download {
+  const addresses = taintDetails(act.taints, "remote");
+  const graded = (addresses.length > 0 ? addresses : [""]).map((address) =>
+    gradeAddress(address, act, skill),
+  );
+  return graded.reduce((worst, one) => (isAtLeast(worst.severity, one.severity) ? worst : one));
+}
+
+function gradeAddress(address: string, act: Act, skill: ScannedSkill): Download {
+  const host = hostOf(address.includes("://") ? address : `//${address}`);
+  if (host === undefined || host.includes(UNKNOWN) || !/[.:]|^localhost$/.test(host)) {
+    const from = address.replaceAll(UNKNOWN, "…").slice(0, 60);
+    return { severity: documented(act, "other", "unknown"), from };
+  }
+  const kind = hostKindOf(host);
+  // Plain HTTP can be changed by anyone on the way.
+  const isOpen = /^http:/i.test(address) && kind !== "local" && kind !== "installer";
+  const whose = isOwnHost(host, skill) ? "own" : "foreign";
+  return { severity: isOpen ? "block" : documented(act, kind, whose), from: host };
+}
+
+/** In a document, an unknown address is a placeholder; a public repository can be looked at first, a product has its own installer. */
+function documented(act: Act, kind: HostKind, whose: "foreign" | "own" | "unknown"): ScanSeverity {
   const severity = BY_HOST[kind];
   if (!isDocumented(act)) return severity;
-  if (!isKnown) return "low";
-  return kind === "repository" ? "medium" : severity;
+  if (whose === "unknown") return "low";
+  return kind === "repository" || (kind === "other" && whose === "own") ? "medium" : severity;
+}
+
+/** The skill is about the product whose host it is: `clickhouse.com` in a skill for ClickHouse. */
+function isOwnHost(host: string, { name, manifest }: ScannedSkill): boolean {
+  const [label = ""] = host.split(".").slice(-2);
+  const about = `${name} ${manifest?.description ?? ""}`.toLowerCase();
+  return label.length >= 4 && new RegExp(`\\b${label.replace(/[^a-z0-9]/g, "\\W?")}`).test(about);
 }
 
 export const DOWNLOAD_RULES: readonly ScanRule[] = [
@@ -58,7 +76,8 @@ export const DOWNLOAD_RULES: readonly ScanRule[] = [
     family: "download",
     severity: "medium",
     title: "A package is installed from an address instead of a registry",
-    explanation: "No registry knows the package, so nobody else looked at it, and its content can change. Repositories on well-known hosts are `low`.",
+    explanation:
+      "No registry knows the package, so nobody else looked at it, and its content can change. Repositories on well-known hosts are `low`.",
     help: "Install a published version, or put the code into the skill.",
     find: findPackages,
   },
@@ -67,7 +86,8 @@ export const DOWNLOAD_RULES: readonly ScanRule[] = [
     family: "download",
     severity: "high",
     title: "An archive is opened with a password that comes along",
-    explanation: "A password that is told together with the archive keeps no one out but scanners. It is a usual way to bring malware past them.",
+    explanation:
+      "A password that is told together with the archive keeps no one out but scanners. It is a usual way to bring malware past them.",
     help: "Do not open it. Put files into the skill as they are.",
     find: findLockedArchives,
   },
@@ -77,7 +97,7 @@ function* findExecuted(skill: ScannedSkill): Iterable<Hit> {
   const seen = new Set<string>();
   for (const act of actsOf(skill, "run")) {
     if (!hasTaint(act.taints, "remote") || isOwnData(act)) continue;
-    const { severity, from } = gradeDownload(act);
+    const { severity, from } = gradeDownload(act, skill);
     const key = `${act.part.path}\0${act.part.firstLine + act.at}\0${act.seen}`;
     if (seen.has(key)) continue;
     seen.add(key);
@@ -87,8 +107,13 @@ function* findExecuted(skill: ScannedSkill): Iterable<Hit> {
 
 /** A program that is started with a value from the network among its arguments does not execute it. */
 function isOwnData({ target = "", content }: Act): boolean {
-  const starts = /^(?:subprocess\.|child_process\.(?:spawn|execFile|fork)|execa|os\.(?:exec|spawn)|asyncio\.)/.test(target);
-  return starts && content !== undefined && !content.startsWith(UNKNOWN) && !/^(?:ba|z|da)?sh -c/.test(content);
+  const starts =
+    /^(?:subprocess\.|child_process\.(?:spawn|execFile|fork)|execa|os\.(?:exec|spawn)|asyncio\.)/.test(
+      target,
+    );
+  return (
+    starts && content !== undefined && !content.startsWith(UNKNOWN) && !/^(?:ba|z|da)?sh -c/.test(content)
+  );
 }
 
 const INSTALLERS = /^(?:pip3?|uv|uvx|pipx|npm|npx|pnpm|yarn|bun|bunx|gem|go|cargo|poetry|conda|deno)$/;
@@ -98,30 +123,59 @@ function* findPackages(skill: ScannedSkill): Iterable<Hit> {
     const [program = "", ...words] = act.words ?? [];
     const isPython = /^python[\d.]*$/.test(program) && words[0] === "-m" && words[1] === "pip";
     if (!INSTALLERS.test(program) && !isPython) continue;
-    if (words.some((word) => /^(?:config|registry|--registry|run|publish|login|--proxy)/.test(word) && !/^--(?:from|with)/.test(word))) continue;
-    const source = words.find((word, at) => /^(?:git\+)?(?:https?|ssh|git):\/\//i.test(word) && !/^--?(?:registry|index-url|i|extra-index-url|find-links|f|trusted-host|default-index)$/.test(words[at - 1] ?? ""));
-    const index = words.find((word, at) => /^--?(?:index-url|i|extra-index-url)$/.test(words[at - 1] ?? "") && /^https?:/.test(word));
+    if (
+      words.some(
+        (word) =>
+          /^(?:config|registry|--registry|run|publish|login|--proxy)/.test(word) &&
+          !/^--(?:from|with)/.test(word),
+      )
+    )
+      continue;
+    const source = words.find(
+      (word, at) =>
+        /^(?:git\+)?(?:https?|ssh|git):\/\//i.test(word) &&
+        !/^--?(?:registry|index-url|i|extra-index-url|find-links|f|trusted-host|default-index)$/.test(
+          words[at - 1] ?? "",
+        ),
+    );
+    const index = words.find(
+      (word, at) => /^--?(?:index-url|i|extra-index-url)$/.test(words[at - 1] ?? "") && /^https?:/.test(word),
+    );
     if (source !== undefined) {
       const kind = hostKindOf(hostOf(source.replace(/^git\+/, "")) ?? "");
-      yield actHit(act, { severity: kind === "repository" || kind === "installer" ? "low" : "medium", detail: `\`${source.slice(0, 80)}\`` });
-    } else if (index !== undefined && !/pypi\.org|pytorch\.org|nvidia\.com|pypi\.\w|registry\.npmjs/.test(index)) {
+      yield actHit(act, {
+        severity: kind === "repository" || kind === "installer" ? "low" : "medium",
+        detail: `\`${source.slice(0, 80)}\``,
+      });
+    } else if (
+      index !== undefined &&
+      !/pypi\.org|pytorch\.org|nvidia\.com|pypi\.\w|registry\.npmjs/.test(index)
+    ) {
       yield actHit(act, { severity: "low", detail: `packages from \`${index.slice(0, 80)}\`` });
     }
   }
 }
 
-const LOCKED_PROSE = /\b(?:extract|unzip|unpack|open|archive|zip)\b[^.\n]{0,80}\b(?:password|passcode|pass)\b\s*(?:is|:|=)?\s*[“"'`]?[\w!@#$%-]{3,}/i;
+const LOCKED_PROSE =
+  /\b(?:extract|unzip|unpack|open|archive|zip)\b[^.\n]{0,80}\b(?:password|passcode|pass)\b\s*(?:is|:|=)?\s*[“"'`]?[\w!@#$%-]{3,}/i;
 
 function* findLockedArchives(skill: ScannedSkill): Iterable<Hit> {
   for (const act of actsOf(skill, "command")) {
     const [program = "", ...words] = act.words ?? [];
-    const isLocked = (program === "unzip" && words.some((word) => /^-P/.test(word))) || (/^(?:7z|7za|7zz)$/.test(program) && words.some((word) => /^[xe]$/.test(word)) && words.some((word) => /^-p./.test(word))) || (program === "unrar" && words.some((word) => /^-p[^-]/.test(word)));
-    if (isLocked && !words.some((word) => /^-[pP]?(?:\uFFFC|\$)/.test(word) || word === UNKNOWN)) yield actHit(act, { severity: isDocumented(act) ? "medium" : "high" });
+    const isLocked =
+      (program === "unzip" && words.some((word) => /^-P/.test(word))) ||
+      (/^(?:7z|7za|7zz)$/.test(program) &&
+        words.some((word) => /^[xe]$/.test(word)) &&
+        words.some((word) => /^-p./.test(word))) ||
+      (program === "unrar" && words.some((word) => /^-p[^-]/.test(word)));
+    if (isLocked && !words.some((word) => /^-[pP]?(?:\uFFFC|\$)/.test(word) || word === UNKNOWN))
+      yield actHit(act, { severity: isDocumented(act) ? "medium" : "high" });
   }
   for (const { file, parts } of skill.documents) {
     for (const [index, line] of parts.prose.entries()) {
       const around = parts.prose.slice(Math.max(0, index - 3), index + 1).join("\n");
-      if (LOCKED_PROSE.test(line) && /https?:\/\/|\bdownload\b/i.test(around)) yield { path: file.path, line: index + 1, seen: line.trim(), severity: "high" };
+      if (LOCKED_PROSE.test(line) && /https?:\/\/|\bdownload\b/i.test(around))
+        yield { path: file.path, line: index + 1, seen: line.trim(), severity: "high" };
     }
   }
 }

@@ -39,7 +39,8 @@ export const NAME_RULES: readonly ScanRule[] = [
     family: "names",
     severity: "high",
     title: "The name has letters that look like others",
-    explanation: "A name of mixed scripts, or with digits for letters (`c0de-review`), is read as the name it imitates.",
+    explanation:
+      "A name of mixed scripts, or with digits for letters (`c0de-review`), is read as the name it imitates.",
     help: "Check where the skill comes from. If it is yours, write the name in plain letters.",
     find: findLookalikes,
   },
@@ -48,7 +49,8 @@ export const NAME_RULES: readonly ScanRule[] = [
     family: "names",
     severity: "medium",
     title: "The name is one letter away from another skill's",
-    explanation: "People and models pick skills by name; a slip of the finger must not lead to someone else's. Plurals and numbers at the end do not count.",
+    explanation:
+      "People and models pick skills by name; a slip of the finger must not lead to someone else's. Plurals and numbers at the end do not count.",
     help: "Check that it is the skill you meant.",
     find: findNear,
   },
@@ -63,15 +65,23 @@ const LOOKALIKE_DIGITS: Readonly<Record<string, string>> = { "0": "o", "1": "l",
 function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
   const plain = skill.name.normalize("NFKC");
   const isForeign = /[a-z]/.test(plain) && isMixed(plain);
-  const spelled = plain.replace(/[0135]/g, (digit) => LOOKALIKE_DIGITS[digit] ?? digit).replace(/rn/g, "m").replace(/vv/g, "w");
-  const imitated = knownNames(skill).find((known) => known.length >= 4 && spelled === known && plain !== known);
-  if (isForeign || imitated !== undefined) yield at(skill, imitated === undefined ? undefined : `it looks like \`${imitated}\``);
+  const spelled = plain
+    .replace(/[0135]/g, (digit) => LOOKALIKE_DIGITS[digit] ?? digit)
+    .replace(/rn/g, "m")
+    .replace(/vv/g, "w");
+  const imitated = knownNames(skill).find(
+    (known) => known.length >= 4 && spelled === known && plain !== known,
+  );
+  if (isForeign || imitated !== undefined)
+    yield at(skill, imitated === undefined ? undefined : `it looks like \`${imitated}\``);
 }
 
 function* findNear(skill: ScannedSkill): Iterable<Hit> {
   const { name } = skill;
   if (name.length < LEAST_LENGTH) return;
-  const near = knownNames(skill).find((known) => known.length >= LEAST_LENGTH && isOneEditAway(name, known) && !differsHonestly(name, known));
+  const near = knownNames(skill).find(
+    (known) => known.length >= LEAST_LENGTH && isOneEditAway(name, known) && !differsHonestly(name, known),
+  );
   if (near !== undefined) yield at(skill, `it is near to \`${near}\``);
 }
 

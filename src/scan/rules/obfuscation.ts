@@ -5,7 +5,8 @@ import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedFile, ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";
 
-const EVALUATES = /^(?:eval|exec|execfile|Function|AsyncFunction|vm\.|.*\._compile|.*\.constructor|(?:ba|z|da|k)?sh$|iex$|Invoke-Expression$|python|node$|perl$|pwsh|powershell)/i;
+const EVALUATES =
+  /^(?:eval|exec|execfile|Function|AsyncFunction|vm\.|.*\._compile|.*\.constructor|(?:ba|z|da|k)?sh$|iex$|Invoke-Expression$|python|node$|perl$|pwsh|powershell)/i;
 
 export const OBFUSCATION_RULES: readonly ScanRule[] = [
   {
@@ -13,7 +14,8 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "block",
     title: "Code is decoded and executed",
-    explanation: "Base64, hexadecimal or compressed text that is turned into code and run at once has one purpose: that nobody reads it. It is `block` where the code is part of the file, `high` otherwise.",
+    explanation:
+      "Base64, hexadecimal or compressed text that is turned into code and run at once has one purpose: that nobody reads it. It is `block` where the code is part of the file, `high` otherwise.",
     help: "Do not use the skill. If it is yours, write the code as it is.",
     find: function* (skill) {
       for (const act of actsOf(skill, "run")) {
@@ -27,12 +29,14 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "high",
     title: "Code is put together from pieces and executed",
-    explanation: "Texts that are joined letter by letter or word by word and then evaluated are not meant to be found by reading.",
+    explanation:
+      "Texts that are joined letter by letter or word by word and then evaluated are not meant to be found by reading.",
     help: "Write the code as it is.",
     find: function* (skill) {
       for (const act of actsOf(skill, "run")) {
         const isCode = EVALUATES.test(act.target ?? "") && !hasTaint(act.taints, "decoded", "remote");
-        if (isCode && act.isBuilt && act.content !== undefined && act.content.length > 3) yield actHit(act, { severity: "high", ...shownCode(act) });
+        if (isCode && act.isBuilt && act.content !== undefined && act.content.length > 3)
+          yield actHit(act, { severity: "high", ...shownCode(act) });
       }
     },
   },
@@ -41,11 +45,14 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "medium",
     title: "Text that is not known is executed as code",
-    explanation: "`eval` and `exec` run whatever they are given. Where it comes from cannot be seen in this file, so it is only worth a look.",
+    explanation:
+      "`eval` and `exec` run whatever they are given. Where it comes from cannot be seen in this file, so it is only worth a look.",
     help: "Parse the value instead of evaluating it.",
     find: function* (skill) {
       for (const act of actsOf(skill, "run")) {
-        const isCode = /^(?:eval|exec|execfile|Function|AsyncFunction|vm\.)/.test(act.target ?? "") && act.part.language !== "shell";
+        const isCode =
+          /^(?:eval|exec|execfile|Function|AsyncFunction|vm\.)/.test(act.target ?? "") &&
+          act.part.language !== "shell";
         const isPlain = !hasTaint(act.taints, "decoded", "remote") && act.content === undefined;
         if (isCode && isPlain) yield actHit(act, { severity: isDocumented(act) ? "info" : "low" });
       }
@@ -56,10 +63,16 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "high",
     title: "The name of what is called is hidden",
-    explanation: 'A command such as `c""url`, or a function that is looked up by a name put together from pieces, does the same as the plain name; only a reader or a filter does not find it.',
+    explanation:
+      'A command such as `c""url`, or a function that is looked up by a name put together from pieces, does the same as the plain name; only a reader or a filter does not find it.',
     help: "Write the name as it is.",
     find: function* (skill) {
-      for (const act of actsOf(skill, "command", "run")) if (act.isHidden) yield actHit(act, { severity: "high", detail: `\`${(act.kind === "command" ? act.words?.[0] : act.target) ?? ""}\`` });
+      for (const act of actsOf(skill, "command", "run"))
+        if (act.isHidden)
+          yield actHit(act, {
+            severity: "high",
+            detail: `\`${(act.kind === "command" ? act.words?.[0] : act.target) ?? ""}\``,
+          });
     },
   },
   {
@@ -67,7 +80,8 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "medium",
     title: "A long encoded text stands in a script",
-    explanation: "It may be an image or a certificate, or code that is to be decoded later. Only scripts are looked at, and data that says what it is does not count.",
+    explanation:
+      "It may be an image or a certificate, or code that is to be decoded later. Only scripts are looked at, and data that says what it is does not count.",
     help: "Put data into a file of its own, with an ending that says what it is.",
     find: findBlobs,
   },
@@ -76,7 +90,8 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "medium",
     title: "A script spells text in character codes",
-    explanation: "Long lists of numbers that stand for letters, or of `\\x41` escapes, are a way to write what nobody is to read.",
+    explanation:
+      "Long lists of numbers that stand for letters, or of `\\x41` escapes, are a way to write what nobody is to read.",
     help: "Write the text as it is.",
     find: findCodes,
   },
@@ -85,11 +100,16 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     family: "obfuscation",
     severity: "low",
     title: "A script is written in very long lines",
-    explanation: "Minified code cannot be reviewed. Libraries are often shipped so; a skill's own script has no reason to.",
+    explanation:
+      "Minified code cannot be reviewed. Libraries are often shipped so; a skill's own script has no reason to.",
     help: "Ship the source, or install the library as a package.",
     find: function* (skill) {
       for (const { path, text } of scripts(skill)) {
-        const line = text.split("\n").findIndex((one) => one.length > 2000 && /[;{}()]/.test(one) && !/^[\s"'`A-Za-z0-9+/=,]*$/.test(one));
+        const line = text
+          .split("\n")
+          .findIndex(
+            (one) => one.length > 2000 && /[;{}()]/.test(one) && !/^[\s"'`A-Za-z0-9+/=,]*$/.test(one),
+          );
         if (line !== -1) yield { path, line: line + 1, seen: (text.split("\n")[line] ?? "").slice(0, 120) };
       }
     },
@@ -97,12 +117,18 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
 ];
 
 function* scripts(skill: ScannedSkill): Iterable<ScannedFile & { readonly text: string }> {
-  for (const file of skill.files) if (file.language !== undefined && file.text !== undefined) yield { ...file, text: file.text };
+  for (const file of skill.files)
+    if (file.language !== undefined && file.text !== undefined) yield { ...file, text: file.text };
 }
 
 /** Data that a program is given is not what it executes. */
 function isArgument({ target = "", content }: Act): boolean {
-  return /^(?:subprocess\.|child_process\.(?:spawn|execFile)|execa)/.test(target) && content !== undefined && !content.startsWith(UNKNOWN) && !/^(?:ba|z|da)?sh -c/.test(content);
+  return (
+    /^(?:subprocess\.|child_process\.(?:spawn|execFile)|execa)/.test(target) &&
+    content !== undefined &&
+    !content.startsWith(UNKNOWN) &&
+    !/^(?:ba|z|da)?sh -c/.test(content)
+  );
 }
 
 function shownCode({ content }: Act): { readonly detail?: string } {
@@ -112,25 +138,39 @@ function shownCode({ content }: Act): { readonly detail?: string } {
 
 const BLOB = /(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/]{400,}={0,2}|(?:[0-9a-fA-F]{2}){300,})(?![A-Za-z0-9+/=])/g;
 /** Data that says what it is: images, fonts, certificates, digests of lock files. */
-const DECLARED = /data:(?:image|font|audio|video|application\/(?:font|pdf|x-font|octet-stream))[\w/+.;=-]*,?$|sha(?:256|384|512)[-:]$|-----BEGIN [A-Z ]*-----\s*$/;
+const DECLARED =
+  /data:(?:image|font|audio|video|application\/(?:font|pdf|x-font|octet-stream))[\w/+.;=-]*,?$|sha(?:256|384|512)[-:]$|-----BEGIN [A-Z ]*-----\s*$/;
 const KNOWN_DATA = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|JVBERi0|UklGR|AAABAA|d09GR|AAEAAA|T1RUTw|PHN2Zy|PD94bWw)/;
 
 function* findBlobs(skill: ScannedSkill): Iterable<Hit> {
   for (const { path, text } of scripts(skill)) {
     for (const { 0: blob, index } of text.matchAll(BLOB)) {
       const before = text.slice(Math.max(0, index - 80), index);
-      if (DECLARED.test(before.replace(/["'`]$/, "")) || DECLARED.test(before) || KNOWN_DATA.test(blob) || new Set(blob.slice(0, 400)).size < 12) continue;
-      yield { path, line: text.slice(0, index).split("\n").length, seen: `${blob.slice(0, 40)}…`, detail: `${blob.length} characters` };
+      if (
+        DECLARED.test(before.replace(/["'`]$/, "")) ||
+        DECLARED.test(before) ||
+        KNOWN_DATA.test(blob) ||
+        new Set(blob.slice(0, 400)).size < 12
+      )
+        continue;
+      yield {
+        path,
+        line: text.slice(0, index).split("\n").length,
+        seen: `${blob.slice(0, 40)}…`,
+        detail: `${blob.length} characters`,
+      };
     }
   }
 }
 
-const CODES = /(?:\\x[0-9a-fA-F]{2}){40,}|(?:\\u00[0-9a-fA-F]{2}){40,}|(?:(?:0x[0-9a-fA-F]{2}|1?\d{2}),\s*){60,}/g;
+const CODES =
+  /(?:\\x[0-9a-fA-F]{2}){40,}|(?:\\u00[0-9a-fA-F]{2}){40,}|(?:(?:0x[0-9a-fA-F]{2}|1?\d{2}),\s*){60,}/g;
 
 function* findCodes(skill: ScannedSkill): Iterable<Hit> {
   for (const { path, text } of scripts(skill)) {
     for (const { 0: codes, index } of text.matchAll(CODES)) {
-      if (readsAsText(codes)) yield { path, line: text.slice(0, index).split("\n").length, seen: codes.slice(0, 80) };
+      if (readsAsText(codes))
+        yield { path, line: text.slice(0, index).split("\n").length, seen: codes.slice(0, 80) };
     }
   }
 }

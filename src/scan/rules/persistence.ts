@@ -1,6 +1,6 @@
 /** Code that stays: it arranges to run later, or to be obeyed later. */
 import type { Act } from "../code/act.ts";
-import { lastingKindOf, type LastingKind } from "../code/sensitive-paths.ts";
+import { type LastingKind, lastingKindOf } from "../code/sensitive-paths.ts";
 import { hasTaint } from "../code/taint.ts";
 import type { ScanSeverity } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
@@ -14,10 +14,19 @@ interface Grades {
 
 /** What is written there comes from the network or in disguise, or fetches more. */
 function isLoaded({ taints, content = "", seen }: Act): boolean {
-  return hasTaint(taints, "remote", "decoded") || /\b(?:curl|wget)\b[^\n]*\|\s*(?:ba|z)?sh\b|\beval\b.*\b(?:curl|base64)\b|\/dev\/tcp\/|\bnc\s+-/.test(`${content}\n${seen}`);
+  return (
+    hasTaint(taints, "remote", "decoded") ||
+    /\b(?:curl|wget)\b[^\n]*\|\s*(?:ba|z)?sh\b|\beval\b.*\b(?:curl|base64)\b|\/dev\/tcp\/|\bnc\s+-/.test(
+      `${content}\n${seen}`,
+    )
+  );
 }
 
-function* findWrites(skill: ScannedSkill, kind: LastingKind, { inScript, inDocument }: Grades): Iterable<Hit> {
+function* findWrites(
+  skill: ScannedSkill,
+  kind: LastingKind,
+  { inScript, inDocument }: Grades,
+): Iterable<Hit> {
   for (const act of actsOf(skill, "write")) {
     if (lastingKindOf(act.target ?? "") !== kind) continue;
     const severity = isLoaded(act) ? "high" : isDocumented(act) ? inDocument : inScript;
@@ -28,9 +37,11 @@ function* findWrites(skill: ScannedSkill, kind: LastingKind, { inScript, inDocum
 const SCHEDULERS: readonly ((program: string, words: readonly string[]) => boolean)[] = [
   (program, words) => program === "crontab" && !words.some((word) => /^-[lr]$/.test(word)),
   (program, words) => program === "systemctl" && words.includes("enable"),
-  (program, words) => program === "launchctl" && words.some((word) => /^(?:load|bootstrap|enable)$/.test(word)),
+  (program, words) =>
+    program === "launchctl" && words.some((word) => /^(?:load|bootstrap|enable)$/.test(word)),
   (program, words) => program === "schtasks" && words.some((word) => /^\/create$/i.test(word)),
-  (program, words) => program === "reg" && words[0] === "add" && words.some((word) => /CurrentVersion\\+Run/i.test(word)),
+  (program, words) =>
+    program === "reg" && words[0] === "add" && words.some((word) => /CurrentVersion\\+Run/i.test(word)),
   (program, words) => program === "at" && words.some((word) => /^(?:now|-f|\d{1,2}:\d{2})$/.test(word)),
   (program) => /^(?:Register-ScheduledTask|New-ScheduledTask)$/i.test(program),
 ];
@@ -41,7 +52,8 @@ export const PERSISTENCE_RULES: readonly ScanRule[] = [
     family: "persistence",
     severity: "block",
     title: "A key is added that may sign in to this machine",
-    explanation: "Whoever has the other half of the key can come back at any time. Guides for servers show it, so it is `medium` in documents.",
+    explanation:
+      "Whoever has the other half of the key can come back at any time. Guides for servers show it, so it is `medium` in documents.",
     help: "Do not use the skill, unless setting up servers is what it is for.",
     find: (skill) => findWrites(skill, "authorized-keys", { inScript: "block", inDocument: "medium" }),
   },
@@ -50,7 +62,8 @@ export const PERSISTENCE_RULES: readonly ScanRule[] = [
     family: "persistence",
     severity: "high",
     title: "Something is written to a file that every shell runs",
-    explanation: "What stands there runs in every terminal from then on. A line for `PATH` is usual, so it is `medium` in scripts and `low` in documents, and `high` where the line fetches or decodes something.",
+    explanation:
+      "What stands there runs in every terminal from then on. A line for `PATH` is usual, so it is `medium` in scripts and `low` in documents, and `high` where the line fetches or decodes something.",
     help: "Show the line to the user instead of writing it.",
     find: (skill) => findWrites(skill, "shell-profile", { inScript: "medium", inDocument: "low" }),
   },
@@ -59,7 +72,8 @@ export const PERSISTENCE_RULES: readonly ScanRule[] = [
     family: "persistence",
     severity: "high",
     title: "Something is arranged to run later by itself",
-    explanation: "Cron, systemd, launch agents and start-up folders run without anyone asking, also when the skill is gone. `medium` in scripts, `low` in documents, `high` where what runs is fetched or decoded.",
+    explanation:
+      "Cron, systemd, launch agents and start-up folders run without anyone asking, also when the skill is gone. `medium` in scripts, `low` in documents, `high` where what runs is fetched or decoded.",
     help: "Leave the schedule to the user.",
     find: function* (skill) {
       yield* findWrites(skill, "scheduled", { inScript: "medium", inDocument: "low" });
@@ -84,7 +98,8 @@ export const PERSISTENCE_RULES: readonly ScanRule[] = [
     family: "persistence",
     severity: "high",
     title: "The settings or the memory of an agent are changed",
-    explanation: "What is written to `CLAUDE.md`, `.mcp.json` or an agent's settings is obeyed in every later session, with more rights than the skill has. Skills that set up projects do so openly: `medium` in scripts, `low` in documents, `high` where permissions, hooks or something fetched is written.",
+    explanation:
+      "What is written to `CLAUDE.md`, `.mcp.json` or an agent's settings is obeyed in every later session, with more rights than the skill has. Skills that set up projects do so openly: `medium` in scripts, `low` in documents, `high` where permissions, hooks or something fetched is written.",
     help: "Show the change to the user instead of making it.",
     find: findAgentConfig,
   },
@@ -93,8 +108,12 @@ export const PERSISTENCE_RULES: readonly ScanRule[] = [
 function* findAgentConfig(skill: ScannedSkill): Iterable<Hit> {
   for (const act of actsOf(skill, "write")) {
     if (lastingKindOf(act.target ?? "") !== "agent-config") continue;
-    const grants = /\b(?:bypassPermissions|dangerously\w*|permissions?\b[^\n]*\ballow|hooks?["']?\s*:|enableAllProjectMcpServers|trust\w*["']?\s*:\s*true)/i.test(`${act.content ?? ""}\n${act.seen}`);
-    const severity = isLoaded(act) || (grants && !isDocumented(act)) ? "high" : isDocumented(act) ? "low" : "medium";
+    const grants =
+      /\b(?:bypassPermissions|dangerously\w*|permissions?\b[^\n]*\ballow|hooks?["']?\s*:|enableAllProjectMcpServers|trust\w*["']?\s*:\s*true)/i.test(
+        `${act.content ?? ""}\n${act.seen}`,
+      );
+    const severity =
+      isLoaded(act) || (grants && !isDocumented(act)) ? "high" : isDocumented(act) ? "low" : "medium";
     yield actHit(act, { severity, detail: `\`${act.target}\`` });
   }
 }

@@ -1,7 +1,7 @@
 /** Phrases in the prose of documents, told apart from quotations and from warnings of them. */
 import type { Hit } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
-import { isWarning } from "../warning.ts";
+import { isAboutAttacks, isMentionAfter, isWarning } from "../warning.ts";
 
 export interface ProseMatch {
   readonly path: string;
@@ -29,10 +29,19 @@ export function* proseParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
     const { prose, headings } = parts;
     for (let at = 0; at <= prose.length; at++) {
       const line = prose[at];
-      const isEnd = line === undefined || line.trim() === "" || (at > start && /^\s*(?:[-*+]|\d+[.)]|\||#{1,6})\s/.test(line));
+      const isEnd =
+        line === undefined ||
+        line.trim() === "" ||
+        (at > start && /^\s*(?:[-*+]|\d+[.)]|\||#{1,6})\s/.test(line));
       if (!isEnd) continue;
       const text = prose.slice(start, at).join("\n").slice(0, MOST_PARAGRAPH);
-      if (text.trim() !== "") yield { path: file.path, line: start + 1, text, isWarned: isWarning(headings[start] ?? "") || isWarning(leadOf(prose, start)) };
+      if (text.trim() !== "")
+        yield {
+          path: file.path,
+          line: start + 1,
+          text,
+          isWarned: isAboutAttacks(headings[start] ?? "") || isWarning(leadOf(prose, start)),
+        };
       start = line?.trim() === "" ? at + 1 : at;
     }
   }
@@ -50,9 +59,12 @@ function leadOf(prose: readonly string[], start: number): string {
 
 export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
   for (const { path, line, text, isWarned } of proseParagraphs(skill)) {
-    for (const found of text.matchAll(new RegExp(pattern.source, pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`))) {
+    for (const found of text.matchAll(
+      new RegExp(pattern.source, pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`),
+    )) {
       const sentence = sentenceAround(text, found.index, found[0].length);
-      if (isWarned || isQuoted(text, found.index, found[0].length) || warnsIn(sentence, found[0])) continue;
+      if (isWarned || isQuoted(text, found.index, found[0].length) || isMentioned(sentence, found[0]))
+        continue;
       const at = line + text.slice(0, found.index).split("\n").length - 1;
       yield { path, line: at, seen: sentence, match: found[0], around: text };
     }
@@ -63,13 +75,19 @@ export function* findProse(skill: ScannedSkill, pattern: RegExp): Iterable<Hit> 
   for (const { path, line, seen } of proseMatches(skill, pattern)) yield { path, line, seen };
 }
 
-/** The sentence says more than the phrase itself, and that is a warning. */
-function warnsIn(sentence: string, phrase: string): boolean {
-  return isWarning(sentence.replace(phrase, " "));
+/** The sentence says more than the phrase itself: that it is a threat, or what someone might say. */
+function isMentioned(sentence: string, phrase: string): boolean {
+  const at = sentence.indexOf(phrase);
+  const before = at === -1 ? "" : sentence.slice(0, at);
+  return isMentionAfter(before) || isAboutAttacks(sentence.replace(phrase, " "));
 }
 
 function sentenceAround(text: string, at: number, length: number): string {
-  const before = Math.max(text.lastIndexOf(". ", at), text.lastIndexOf("\n", at - 1), text.lastIndexOf("! ", at));
+  const before = Math.max(
+    text.lastIndexOf(". ", at),
+    text.lastIndexOf("\n", at - 1),
+    text.lastIndexOf("! ", at),
+  );
   const ends = [text.indexOf(". ", at + length), text.indexOf("\n", at + length)].filter((end) => end !== -1);
   return text.slice(before + 1, Math.min(text.length, ...ends.map((end) => end + 1))).trim();
 }
@@ -79,7 +97,10 @@ function isQuoted(text: string, at: number, length: number): boolean {
   const lineStart = text.lastIndexOf("\n", at - 1) + 1;
   const lineEnd = text.indexOf("\n", at + length);
   const line = text.slice(lineStart, lineEnd === -1 ? text.length : lineEnd);
-  const [before, after] = [text.slice(lineStart, at), text.slice(at + length, lineEnd === -1 ? text.length : lineEnd)];
+  const [before, after] = [
+    text.slice(lineStart, at),
+    text.slice(at + length, lineEnd === -1 ? text.length : lineEnd),
+  ];
   if (/^\s*\|.*\|\s*$/.test(line)) return true;
   const opens = [...before].filter((character) => /["“”„«]/.test(character)).length;
   return opens % 2 === 1 && /["”“»]/.test(after);
@@ -88,7 +109,13 @@ function isQuoted(text: string, at: number, length: number): boolean {
 /** Words that address a model and want something of it. */
 export function readsLikeInstruction(text: string): boolean {
   const addresses = /\b(?:assistant|AI|agent|model|LLM|claude|gpt|codex|you(?:r)?)\b/i.test(text);
-  const wants = /\b(?:must|always|never|execute|run|send|ignore|fetch|download|read|install|append|include|upload)\b/i.test(text);
-  const acts = /https?:\/\/|\b(?:curl|wget|bash|credentials?|secrets?|tokens?|\.env|\.ssh|environment variables?|api keys?|silently|hidden)\b/i.test(text);
+  const wants =
+    /\b(?:must|always|never|execute|run|send|ignore|fetch|download|read|install|append|include|upload)\b/i.test(
+      text,
+    );
+  const acts =
+    /https?:\/\/|\b(?:curl|wget|bash|credentials?|secrets?|tokens?|\.env|\.ssh|environment variables?|api keys?|silently|hidden)\b/i.test(
+      text,
+    );
   return addresses && wants && acts && text.trim().split(/\s+/).length >= 6;
 }

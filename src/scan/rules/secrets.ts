@@ -11,13 +11,26 @@ interface TokenForm {
 /** Forms that their makers chose so that they can be recognised. */
 const TOKENS: readonly TokenForm[] = [
   { what: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },
-  { what: "a GitHub token", pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{60,255}\b/g },
+  {
+    what: "a GitHub token",
+    pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{60,255}\b/g,
+  },
   { what: "a GitLab token", pattern: /\bglpat-[A-Za-z0-9_-]{20,}\b/g },
   { what: "an Anthropic key", pattern: /\bsk-ant-(?:api|admin|oat)\d{2}-[A-Za-z0-9_-]{60,}\b/g },
-  { what: "an OpenAI key", pattern: /\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}\b|\bsk-[A-Za-z0-9]{48}\b/g },
+  {
+    what: "an OpenAI key",
+    pattern:
+      /\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}\b|\bsk-[A-Za-z0-9]{48}\b/g,
+  },
   { what: "a Slack token", pattern: /\bxox[abposr]-\d{8,}-\d{8,}-[A-Za-z0-9-]{20,}\b/g },
-  { what: "a Slack webhook", pattern: /https:\/\/hooks\.slack\.com\/services\/T[A-Z0-9]{8,}\/B[A-Z0-9]{8,}\/[A-Za-z0-9]{24}/g },
-  { what: "a Discord webhook", pattern: /https:\/\/(?:\w+\.)?discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,}/g },
+  {
+    what: "a Slack webhook",
+    pattern: /https:\/\/hooks\.slack\.com\/services\/T[A-Z0-9]{8,}\/B[A-Z0-9]{8,}\/[A-Za-z0-9]{24}/g,
+  },
+  {
+    what: "a Discord webhook",
+    pattern: /https:\/\/(?:\w+\.)?discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,}/g,
+  },
   { what: "a Stripe key", pattern: /\b[rs]k_live_[A-Za-z0-9]{24,}\b/g },
   { what: "a Google API key", pattern: /\bAIza[A-Za-z0-9_-]{35}\b/g },
   { what: "a Google client secret", pattern: /\bGOCSPX-[A-Za-z0-9_-]{28}\b/g },
@@ -29,12 +42,16 @@ const TOKENS: readonly TokenForm[] = [
   { what: "a Twilio key", pattern: /\bSK[0-9a-f]{32}\b/g },
 ];
 
-const PRIVATE_KEY = /-----BEGIN (?:RSA |EC |DSA |OPENSSH |PGP |ENCRYPTED )?PRIVATE KEY(?: BLOCK)?-----\s*((?:[A-Za-z0-9+/=:, -]{20,}\s*\n){2,})/g;
-const IN_ADDRESS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'`<>{}$]{1,60}:([^\s:/@"'`<>{}$*]{6,80})@[^\s/"'`]{3,}/gi;
-const ASSIGNED = /\b[\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|private[_-]?key)[\w-]*["']?\s*[:=]\s*["']([A-Za-z0-9+/_=.-]{20,200})["']/gi;
+const PRIVATE_KEY =
+  /-----BEGIN (?:RSA |EC |DSA |OPENSSH |PGP |ENCRYPTED )?PRIVATE KEY(?: BLOCK)?-----\s*((?:[A-Za-z0-9+/=:, -]{20,}\s*\n){2,})/g;
+const IN_ADDRESS =
+  /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'`<>{}$]{1,60}:([^\s:/@"'`<>{}$*]{6,80})@[^\s/"'`]{3,}/gi;
+const ASSIGNED =
+  /\b[\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|private[_-]?key)[\w-]*["']?\s*[:=]\s*["']([A-Za-z0-9+/_=.-]{20,200})["']/gi;
 
 /** Words and repetitions of examples. */
-const EXAMPLE = /example|sample|dummy|fake|test|placeholder|your|xxx|changeme|redacted|foo|bar|1234567|abcdef|0000|\.\.\.|insert|replace|secret|password|token|key_here|<|\*\*\*/i;
+const EXAMPLE =
+  /example|sample|dummy|fake|test|placeholder|your|xxx|changeme|redacted|foo|bar|1234567|abcdef|0000|\.\.\.|insert|replace|secret|password|token|key_here|<|\*\*\*/i;
 
 export const SECRET_RULES: readonly ScanRule[] = [
   {
@@ -42,19 +59,25 @@ export const SECRET_RULES: readonly ScanRule[] = [
     family: "secrets",
     severity: "high",
     title: "A private key stands in a file",
-    explanation: "Whoever has the skill has the key. The mark alone, without a key behind it, does not count.",
+    explanation:
+      "Whoever has the skill has the key. The mark alone, without a key behind it, does not count.",
     help: "Revoke the key, then delete it, also from the history of the repository.",
-    find: (skill) => findText(skill, PRIVATE_KEY, "a private key", (match) => isRandom((match[1] ?? "").replace(/\s/g, ""), 4)),
+    find: (skill) =>
+      findText(skill, PRIVATE_KEY, "a private key", (match) =>
+        isRandom((match[1] ?? "").replace(/\s/g, ""), 4),
+      ),
   },
   {
     id: "secrets.token",
     family: "secrets",
     severity: "high",
     title: "A token of a service stands in a file",
-    explanation: "Its form is that of a real token, and it is as random as one. Examples that consist of words or repetitions do not count.",
+    explanation:
+      "Its form is that of a real token, and it is as random as one. Examples that consist of words or repetitions do not count.",
     help: "Revoke the token; declare the variable in `env` instead.",
     find: function* (skill) {
-      for (const { what, pattern } of TOKENS) yield* findText(skill, pattern, what, (match) => isRandom(match[0], 3.2) && !EXAMPLE.test(match[0]));
+      for (const { what, pattern } of TOKENS)
+        yield* findText(skill, pattern, what, (match) => isRandom(match[0], 3.2) && !EXAMPLE.test(match[0]));
     },
   },
   {
@@ -62,12 +85,18 @@ export const SECRET_RULES: readonly ScanRule[] = [
     family: "secrets",
     severity: "medium",
     title: "An address has a password in it",
-    explanation: "Connection strings with passwords are passed on with the skill. Usual examples such as `user:password@localhost` do not count.",
+    explanation:
+      "Connection strings with passwords are passed on with the skill. Usual examples such as `user:password@localhost` do not count.",
     help: "Take the password from a variable that is declared in `env`.",
     find: (skill) =>
       findText(skill, IN_ADDRESS, "a password", (match) => {
         const password = match[1] ?? "";
-        return isRandom(password, 3) && !EXAMPLE.test(password) && !/^[a-z]+\d{0,4}$/i.test(password) && !/@(?:localhost|127\.|host|db|redis|postgres|mysql|example|\w+:\d)/.test(match[0]);
+        return (
+          isRandom(password, 3) &&
+          !EXAMPLE.test(password) &&
+          !/^[a-z]+\d{0,4}$/i.test(password) &&
+          !/@(?:localhost|127\.|host|db|redis|postgres|mysql|example|\w+:\d)/.test(match[0])
+        );
       }),
   },
   {
@@ -75,17 +104,29 @@ export const SECRET_RULES: readonly ScanRule[] = [
     family: "secrets",
     severity: "low",
     title: "A variable that is named like a secret is given a random value",
-    explanation: "It has the form of a secret, of a service that is not known here. Identifiers and digests look the same, so it is only worth a look.",
+    explanation:
+      "It has the form of a secret, of a service that is not known here. Identifiers and digests look the same, so it is only worth a look.",
     help: "If it is a secret, revoke it and declare a variable in `env` instead.",
     find: (skill) =>
       findText(skill, ASSIGNED, "a value", (match) => {
         const value = match[1] ?? "";
-        return isRandom(value, 3.8) && !EXAMPLE.test(value) && /\d/.test(value) && /[a-zA-Z]/.test(value) && !/^[\w.-]+\.[a-z]{2,}$/.test(value);
+        return (
+          isRandom(value, 3.8) &&
+          !EXAMPLE.test(value) &&
+          /\d/.test(value) &&
+          /[a-zA-Z]/.test(value) &&
+          !/^[\w.-]+\.[a-z]{2,}$/.test(value)
+        );
       }),
   },
 ];
 
-function* findText(skill: ScannedSkill, pattern: RegExp, what: string, isMeant: (match: RegExpMatchArray) => boolean): Iterable<Hit> {
+function* findText(
+  skill: ScannedSkill,
+  pattern: RegExp,
+  what: string,
+  isMeant: (match: RegExpMatchArray) => boolean,
+): Iterable<Hit> {
   for (const { path, text } of skill.files) {
     if (text === undefined) continue;
     for (const match of text.matchAll(pattern)) {
@@ -94,7 +135,14 @@ function* findText(skill: ScannedSkill, pattern: RegExp, what: string, isMeant: 
       const line = text.slice(0, at).split("\n").length;
       const lineText = text.slice(text.lastIndexOf("\n", at) + 1, at);
       const isShown = isWarning(lineText) || /\bexample\b/i.test(lineText);
-      yield { path, line, seen: match[0], shown: mask(match[0]), detail: what, ...(isShown && { severity: "low" as const }) };
+      yield {
+        path,
+        line,
+        seen: match[0],
+        shown: mask(match[0]),
+        detail: what,
+        ...(isShown && { severity: "low" as const }),
+      };
     }
   }
 }

@@ -33,7 +33,11 @@ function hiddenRuns(text: string): readonly Run[] {
   return runs;
 }
 
-function* findRuns(skill: ScannedSkill, isMeant: (run: Run, file: ScannedFile) => boolean, describe: (run: Run) => string): Iterable<Hit> {
+function* findRuns(
+  skill: ScannedSkill,
+  isMeant: (run: Run, file: ScannedFile) => boolean,
+  describe: (run: Run) => string,
+): Iterable<Hit> {
   for (const file of textFiles(skill)) {
     if (/^[\t\n\x20-\x7E]*$/.test(file.text)) continue;
     for (const run of hiddenRuns(file.text)) {
@@ -54,7 +58,11 @@ function isTurned({ characters }: Run): boolean {
 
 /** Tag characters are ASCII, moved up. */
 function readTags(characters: readonly string[]): string {
-  return characters.map((character) => (character.codePointAt(0) ?? 0) - 0xe0000).filter((code) => code >= 0x20 && code < 0x7f).map((code) => String.fromCharCode(code)).join("");
+  return characters
+    .map((character) => (character.codePointAt(0) ?? 0) - 0xe0000)
+    .filter((code) => code >= 0x20 && code < 0x7f)
+    .map((code) => String.fromCharCode(code))
+    .join("");
 }
 
 /** Letters of other scripts that look like Latin ones. */
@@ -86,7 +94,11 @@ export const TEXT_RULES: readonly ScanRule[] = [
       "Bidirectional overrides and isolates make a line look different from what a program or a model reads: code can be shown as a comment. Right-to-left scripts do without them.",
     help: "Delete them; look at the line in an editor that shows them.",
     find: (skill) =>
-      findRuns(skill, (run) => isTurned(run) && !isTagged(run), ({ characters: [first = ""] }) => `${nameCodePoint(first)} first`),
+      findRuns(
+        skill,
+        (run) => isTurned(run) && !isTagged(run),
+        ({ characters: [first = ""] }) => `${nameCodePoint(first)} first`,
+      ),
   },
   {
     id: "text.invisible-message",
@@ -138,8 +150,12 @@ export const TEXT_RULES: readonly ScanRule[] = [
     help: "Delete them.",
     find: function* (skill) {
       for (const { file } of skill.documents) {
-        for (const match of file.text.matchAll(/\u001B[\[\]PX^_][ -~]{0,20}/g)) {
-          yield { path: file.path, ...positionAt(file.text, match.index, 1), seen: match[0].replace("\u001B", "ESC ") };
+        for (const match of file.text.matchAll(/\u001B[[\]PX^_][ -~]{0,20}/g)) {
+          yield {
+            path: file.path,
+            ...positionAt(file.text, match.index, 1),
+            seen: match[0].replace("\u001B", "ESC "),
+          };
         }
       }
     },
@@ -157,7 +173,11 @@ function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
         path: file.path,
         ...positionAt(file.text, index, 1),
         seen: word,
-        detail: [...word].filter((letter) => LOOKALIKES.test(letter)).map(nameCodePoint).slice(0, 4).join(" "),
+        detail: [...word]
+          .filter((letter) => LOOKALIKES.test(letter))
+          .map(nameCodePoint)
+          .slice(0, 4)
+          .join(" "),
         severity: isAddress ? "medium" : "low",
       };
     }
@@ -167,7 +187,9 @@ function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
 /** Latin letters around a lookalike, and no other letter of its script: real words of that script have more of them. */
 export function isMixed(word: string): boolean {
   const letters = [...word].filter((letter) => /\p{L}/u.test(letter));
-  const latin = letters.filter((letter) => /\p{Script=Latin}/u.test(letter) && !LOOKALIKES.test(letter)).length;
+  const latin = letters.filter(
+    (letter) => /\p{Script=Latin}/u.test(letter) && !LOOKALIKES.test(letter),
+  ).length;
   const alike = letters.filter((letter) => LOOKALIKES.test(letter)).length;
   return alike > 0 && latin >= 2 && alike + latin === letters.length && latin >= alike;
 }

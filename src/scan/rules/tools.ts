@@ -1,17 +1,32 @@
 /** What a skill asks for in its frontmatter: more than it can need, or what is worth knowing before it is trusted. */
+
+import { parseToolPattern } from "../../skill/tool-pattern.ts";
 import { isSecretVariable } from "../code/sensitive-paths.ts";
 import type { ScanSeverity } from "../finding.ts";
-import { parseToolPattern } from "../../skill/tool-pattern.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 
-function* atKey(skill: ScannedSkill, key: string, seen: readonly string[], severity?: ScanSeverity): Iterable<Hit> {
+function* atKey(
+  skill: ScannedSkill,
+  key: string,
+  seen: readonly string[],
+  severity?: ScanSeverity,
+): Iterable<Hit> {
   if (seen.length === 0) return;
   const position = skill.parsed?.position(key) ?? skill.parsed?.position(key.replaceAll("-", "_"));
-  yield { path: skill.skillFile, ...(position ?? { line: 1 }), seen: seen.join(", "), detail: `\`${seen.join("`, `")}\``, ...(severity && { severity }) };
+  yield {
+    path: skill.skillFile,
+    ...(position ?? { line: 1 }),
+    seen: seen.join(", "),
+    detail: `\`${seen.join("`, `")}\``,
+    ...(severity && { severity }),
+  };
 }
 
-function patternsOf(skill: ScannedSkill, isMeant: (tool: string, scope: string | undefined) => boolean): readonly string[] {
+function patternsOf(
+  skill: ScannedSkill,
+  isMeant: (tool: string, scope: string | undefined) => boolean,
+): readonly string[] {
   return (skill.manifest?.allowedTools ?? []).filter((text) => {
     const pattern = parseToolPattern(text);
     return pattern !== undefined && isMeant(pattern.tool, pattern.scope);
@@ -30,16 +45,27 @@ export const TOOL_RULES: readonly ScanRule[] = [
     title: "The skill asks for every tool without being asked back",
     explanation: "`allowed-tools: *` approves whatever a session has, also what is added later.",
     help: "Name the tools that are needed.",
-    find: (skill) => atKey(skill, "allowed-tools", patternsOf(skill, (tool) => tool === "*")),
+    find: (skill) =>
+      atKey(
+        skill,
+        "allowed-tools",
+        patternsOf(skill, (tool) => tool === "*"),
+      ),
   },
   {
     id: "tools.any-command",
     family: "tools",
     severity: "low",
     title: "The skill asks to run any command",
-    explanation: "`Bash` without a scope, or with `*`, approves every command line. Many skills write it so out of habit, hence `low`.",
+    explanation:
+      "`Bash` without a scope, or with `*`, approves every command line. Many skills write it so out of habit, hence `low`.",
     help: "Name the programs: `Bash(git:*)`.",
-    find: (skill) => atKey(skill, "allowed-tools", patternsOf(skill, (tool, scope) => SHELLS.test(tool) && (scope === undefined || ANY.test(scope)))),
+    find: (skill) =>
+      atKey(
+        skill,
+        "allowed-tools",
+        patternsOf(skill, (tool, scope) => SHELLS.test(tool) && (scope === undefined || ANY.test(scope))),
+      ),
   },
   {
     id: "tools.any-host",
@@ -49,8 +75,21 @@ export const TOOL_RULES: readonly ScanRule[] = [
     explanation: "With `*` in `sandbox.network`, or in the scope of a web tool, data can go anywhere.",
     help: "Name the domains that are needed.",
     find: function* (skill) {
-      yield* atKey(skill, "sandbox", (skill.manifest?.sandbox?.network ?? []).filter((domain) => /^\*(?:\.\*|\.\w+)?$/.test(domain)));
-      yield* atKey(skill, "allowed-tools", patternsOf(skill, (tool, scope) => /^(?:webfetch|web_fetch|fetch)$/i.test(tool) && scope !== undefined && ANY.test(scope)), "low");
+      yield* atKey(
+        skill,
+        "sandbox",
+        (skill.manifest?.sandbox?.network ?? []).filter((domain) => /^\*(?:\.\*|\.\w+)?$/.test(domain)),
+      );
+      yield* atKey(
+        skill,
+        "allowed-tools",
+        patternsOf(
+          skill,
+          (tool, scope) =>
+            /^(?:webfetch|web_fetch|fetch)$/i.test(tool) && scope !== undefined && ANY.test(scope),
+        ),
+        "low",
+      );
     },
   },
   {
@@ -62,7 +101,11 @@ export const TOOL_RULES: readonly ScanRule[] = [
     help: "Name the folder that is needed.",
     find: function* (skill) {
       const { read = [], write = [] } = skill.manifest?.sandbox ?? {};
-      yield* atKey(skill, "sandbox", [...write, ...read].filter((path) => HOMES.test(path)));
+      yield* atKey(
+        skill,
+        "sandbox",
+        [...write, ...read].filter((path) => HOMES.test(path)),
+      );
     },
   },
   {
@@ -70,7 +113,8 @@ export const TOOL_RULES: readonly ScanRule[] = [
     family: "tools",
     severity: "info",
     title: "The skill declares hooks",
-    explanation: "They run beside tool calls, without the model. Good to know before it is trusted; no fault.",
+    explanation:
+      "They run beside tool calls, without the model. Good to know before it is trusted; no fault.",
     help: "Look at the commands.",
     find: (skill) => atKey(skill, "hooks", Object.keys(skill.manifest?.hooks ?? {})),
   },
@@ -79,7 +123,8 @@ export const TOOL_RULES: readonly ScanRule[] = [
     family: "tools",
     severity: "info",
     title: "The skill brings tools of its own",
-    explanation: "Their code runs whenever the model calls them. Good to know before it is trusted; no fault.",
+    explanation:
+      "Their code runs whenever the model calls them. Good to know before it is trusted; no fault.",
     help: "Look at the modules.",
     find: (skill) => atKey(skill, "toolsets", skill.manifest?.toolsets ?? []),
   },
@@ -88,7 +133,8 @@ export const TOOL_RULES: readonly ScanRule[] = [
     family: "tools",
     severity: "info",
     title: "The text has commands that run before it is shown",
-    explanation: "Commands written !`…` run as soon as a trusted skill is used, if the user allows them at all.",
+    explanation:
+      "Commands written !`…` run as soon as a trusted skill is used, if the user allows them at all.",
     help: "Look at the commands.",
     find: function* (skill) {
       const seen = new Set<string>();
@@ -104,7 +150,8 @@ export const TOOL_RULES: readonly ScanRule[] = [
     family: "tools",
     severity: "info",
     title: "The skill asks for secrets",
-    explanation: "It declares variables whose names say that they are credentials. Good to know before it is trusted; no fault.",
+    explanation:
+      "It declares variables whose names say that they are credentials. Good to know before it is trusted; no fault.",
     help: "Give it keys with the fewest rights that will do.",
     find: (skill) => atKey(skill, "env", (skill.manifest?.env ?? []).filter(isSecretVariable)),
   },

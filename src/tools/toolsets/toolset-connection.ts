@@ -93,13 +93,15 @@ export function connectToolsets(start: ToolsetStart, onAnswer: (answer: Answer) 
     end,
     ended: outcome.then(describeEnding, describeFault).then((ending) => {
       over ??= ending;
-      const said = new TextDecoder()
-        .decode(tail)
-        .replace(/^\uFFFD+/, "")
-        .trim();
+      const said = wholeLines(tail).trim();
       return said === "" ? `${over}.` : `${over}. Standard error ends with:\n${said}`;
     }),
   };
+}
+
+/** Of an output that was cut, nothing of the line it was cut in: half of a secret there would not be known as one. */
+function wholeLines(tail: Buffer): string {
+  return tail.subarray(tail.length < TAIL_BYTES ? 0 : tail.indexOf("\n") + 1 || tail.length).toString();
 }
 
 function describeEnding({ ended, exitCode, signal, reason }: CommandOutcome): string {

@@ -55,6 +55,22 @@ describe("the data folder of a skill", () => {
     expect(at({ ...MINE, skill: { ...PDF, name: key } })).not.toBe(at(untrusted));
   });
 
+  test("of an installed skill outlasts its updates, and is another one for each lock", () => {
+    const installed = (lock: string, digest: string): DataOwner => ({
+      skill: {
+        name: "pdf",
+        scope: "installed",
+        directory: `/store/pdf@${digest}`,
+        location: `/store/pdf@${digest}/SKILL.md`,
+        locked: { lock, name: "pdf", digest },
+      },
+      trust: "untrusted",
+    });
+    expect(at(installed("/home/metier.lock", "1"))).toBe(at(installed("/home/metier.lock", "2")));
+    expect(at(installed("/home/metier.lock", "1"))).not.toBe(at(installed("/project/metier.lock", "1")));
+    expect(at({ ...installed("/home/metier.lock", "1"), trust: "trusted" })).toBe(at(MINE));
+  });
+
   test("is the same for a skill that is reached by a link", () => {
     const root = temporaryFolder();
     mkdirSync(join(root, "real"));

@@ -4,31 +4,35 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveGit } from "../../../../src/install/git/fetch-git.ts";
 import { SOURCE_LIMITS } from "../../../../src/install/source-limits.ts";
-import { faultFrom, fetchedFrom, fetchIt, readAddress, readFolder } from "../../../support/git-fetching.ts";
+import { faultFrom, fetchedFrom, fetchIt, gitAddress, readFolder } from "../../../support/git-fetching.ts";
 import { createRepository } from "../../../support/git-repository.ts";
 import { temporaryFolder } from "../../../support/temporary.ts";
 import { verifies } from "../../../support/verifies.ts";
 import { skill } from "../../../support/world.ts";
 
-verifies([186, 187, "case 100"], "a branch, a tag and a commit are fetched, each at its exact commit", async () => {
-  const repository = createRepository({ "SKILL.md": skill("first") });
-  const first = repository.git("rev-parse", "HEAD");
-  repository.git("tag", "--annotate", "v1", "--message", "one");
-  repository.git("branch", "feature/search");
-  const second = repository.commit({ "SKILL.md": skill("second") });
+verifies(
+  [186, 187, "case 100"],
+  "a branch, a tag and a commit are fetched, each at its exact commit",
+  async () => {
+    const repository = createRepository({ "SKILL.md": skill("first") });
+    const first = repository.git("rev-parse", "HEAD");
+    repository.git("tag", "--annotate", "v1", "--message", "one");
+    repository.git("branch", "feature/search");
+    const second = repository.commit({ "SKILL.md": skill("second") });
 
-  const content = async (ref: string): Promise<readonly string[]> => {
-    const { resolved, folder } = await fetchedFrom(`${repository.url}${ref}`);
-    return [resolved, readFolder(folder)["SKILL.md"] ?? ""];
-  };
-  expect(await content("")).toEqual([second, skill("second")]);
-  expect(await content("#main")).toEqual([second, skill("second")]);
-  expect(await content("#v1")).toEqual([first, skill("first")]);
-  expect(await content("#refs/tags/v1")).toEqual([first, skill("first")]);
-  expect(await content("#feature/search")).toEqual([first, skill("first")]);
-  expect(await content(`#${first}`)).toEqual([first, skill("first")]);
-  expect(await content(`#${first.slice(0, 9)}`)).toEqual([first, skill("first")]);
-});
+    const content = async (ref: string): Promise<readonly string[]> => {
+      const { resolved, folder } = await fetchedFrom(`${repository.url}${ref}`);
+      return [resolved, readFolder(folder)["SKILL.md"] ?? ""];
+    };
+    expect(await content("")).toEqual([second, skill("second")]);
+    expect(await content("#main")).toEqual([second, skill("second")]);
+    expect(await content("#v1")).toEqual([first, skill("first")]);
+    expect(await content("#refs/tags/v1")).toEqual([first, skill("first")]);
+    expect(await content("#feature/search")).toEqual([first, skill("first")]);
+    expect(await content(`#${first}`)).toEqual([first, skill("first")]);
+    expect(await content(`#${first.slice(0, 9)}`)).toEqual([first, skill("first")]);
+  },
+);
 
 test("what is handed on is the tree alone: no repository, nothing else in the quarantine", async () => {
   const repository = createRepository({ "SKILL.md": skill("a"), "scripts/run.sh": "echo hello\n" });
@@ -56,18 +60,29 @@ test("what is handed on is the tree alone: no repository, nothing else in the qu
 for (const filters of [true, false]) {
   const server = filters ? "that leaves files out" : "that cannot leave files out";
   verifies("case 104", `of a path only that path is written, from a server ${server}`, async () => {
-    const files = { "skills/a/SKILL.md": skill("a"), "skills/ab/SKILL.md": skill("ab"), "README.md": "Read me.\n" };
+    const files = {
+      "skills/a/SKILL.md": skill("a"),
+      "skills/ab/SKILL.md": skill("ab"),
+      "README.md": "Read me.\n",
+    };
     const repository = createRepository(files, { filters });
     const source = await fetchedFrom(`${repository.url}#main:skills/a`);
     expect(readFolder(source.folder)).toEqual({ "skills/a/SKILL.md": skill("a") });
-    expect(source).toMatchObject({ ref: "main", paths: ["skills/a"], canonical: `${repository.url}#main:skills/a` });
+    expect(source).toMatchObject({
+      ref: "main",
+      paths: ["skills/a"],
+      canonical: `${repository.url}#main:skills/a`,
+    });
   });
 }
 
 test("a page's branch may have slashes: the longest that the repository has is taken", async () => {
-  const repository = createRepository({ "x/skills/a/SKILL.md": skill("a"), "skills/a/SKILL.md": skill("other") });
+  const repository = createRepository({
+    "x/skills/a/SKILL.md": skill("a"),
+    "skills/a/SKILL.md": skill("other"),
+  });
   repository.git("branch", "feature/x");
-  const page = { ...readAddress("https://github.com/o/r/tree/feature/x/skills/a"), url: repository.url };
+  const page = gitAddress("https://github.com/o/r/tree/feature/x/skills/a", repository.url);
   const source = await fetchedFrom(page);
   expect(source).toMatchObject({ ref: "feature/x", paths: ["skills/a"] });
   expect(source.canonical).toBe(`${repository.url}#feature/x:skills/a`);
@@ -98,7 +113,9 @@ test("content comes byte for byte, whatever attributes, filters and line ends th
 
 test("large files and many files come whole", async () => {
   const large = Buffer.alloc(3_000_000, "0123456789\n");
-  const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`many/${index}.txt`, `file ${index}\n`]));
+  const many = Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [`many/${index}.txt`, `file ${index}\n`]),
+  );
   const repository = createRepository({ "large.bin": large, ...many });
   const files = readFolder((await fetchedFrom(repository.url)).folder);
   expect(Object.keys(files)).toHaveLength(301);
@@ -110,8 +127,7 @@ test("which commit an address means can be asked without fetching it", async () 
   const repository = createRepository({ "SKILL.md": skill("a") });
   const commit = repository.git("rev-parse", "HEAD");
   const into = temporaryFolder();
-  const address = readAddress(`${repository.url}#main`);
-  if (address.kind !== "git") throw new Error("It is a repository.");
+  const address = gitAddress(`${repository.url}#main`);
   const context = { into, limits: SOURCE_LIMITS, environment: { PATH: process.env.PATH } };
   expect(await resolveGit(address, context)).toMatchObject({ ok: true, commit, ref: "main" });
   expect(readdirSync(into)).toEqual([]);
@@ -128,7 +144,14 @@ test("progress is told as git tells it", async () => {
 test("a repository of SHA-256 ids is fetched", async () => {
   const parent = temporaryFolder();
   const repository = createRepository({ "SKILL.md": skill("a") }, { parent });
-  repository.git("init", "--quiet", "--bare", "--object-format=sha256", "--initial-branch=main", join(parent, "new.git"));
+  repository.git(
+    "init",
+    "--quiet",
+    "--bare",
+    "--object-format=sha256",
+    "--initial-branch=main",
+    join(parent, "new.git"),
+  );
   const at = ["--git-dir", join(parent, "new.git")];
   const tree = repository.git(...at, "write-tree");
   const commit = repository.git(...at, "commit-tree", tree, "-m", "empty");
@@ -136,21 +159,25 @@ test("a repository of SHA-256 ids is fetched", async () => {
   expect((await fetchedFrom(`file://${encodeURI(join(parent, "new.git"))}`)).resolved).toBe(commit);
 });
 
-verifies([190, "case 100"], "a reference that is not there is refused with the nearest that are", async () => {
-  const repository = createRepository({ "SKILL.md": skill("a") });
-  repository.git("tag", "v1.2.0");
-  expect(await faultFrom(`${repository.url}#v1.2.1`)).toMatchObject({
-    code: "source.ref_not_found",
-    hint: "Did you mean `v1.2.0`?",
-  });
-  expect(await faultFrom(`${repository.url}#something-else`)).toMatchObject({
-    code: "source.ref_not_found",
-    hint: "It has `main`, `v1.2.0`.",
-  });
-  for (const commit of ["0123456789abcdef", "0123456789abcdef0123456789abcdef01234567"]) {
-    expect((await faultFrom(`${repository.url}#${commit}`)).code).toBe("source.ref_not_found");
-  }
-});
+verifies(
+  [190, "case 100"],
+  "a reference that is not there is refused with the nearest that are",
+  async () => {
+    const repository = createRepository({ "SKILL.md": skill("a") });
+    repository.git("tag", "v1.2.0");
+    expect(await faultFrom(`${repository.url}#v1.2.1`)).toMatchObject({
+      code: "source.ref_not_found",
+      hint: "Did you mean `v1.2.0`?",
+    });
+    expect(await faultFrom(`${repository.url}#something-else`)).toMatchObject({
+      code: "source.ref_not_found",
+      hint: "It has `main`, `v1.2.0`.",
+    });
+    for (const commit of ["0123456789abcdef", "0123456789abcdef0123456789abcdef01234567"]) {
+      expect((await faultFrom(`${repository.url}#${commit}`)).code).toBe("source.ref_not_found");
+    }
+  },
+);
 
 test("a path that is not there is refused with the nearest that are", async () => {
   const repository = createRepository({ "skills/pdf/SKILL.md": skill("pdf") });
@@ -175,7 +202,10 @@ verifies([189, 190], "what is no repository is refused, and nothing of it stays"
 
 verifies("case 108", "without git the fault says how to install it", async () => {
   const fault = await faultFrom("file:///nowhere", { environment: { PATH: temporaryFolder() } });
-  expect(fault).toMatchObject({ code: "git.missing", message: "`git` is not on PATH; it is needed to fetch repositories." });
+  expect(fault).toMatchObject({
+    code: "git.missing",
+    message: "`git` is not on PATH; it is needed to fetch repositories.",
+  });
   expect(fault.hint).toContain("apt-get install git");
 });
 

@@ -1,11 +1,11 @@
 /** Repositories over HTTP on loopback: servers that change, disappear, hang, redirect, break off or want a sign-in. */
-import { createServer } from "node:http";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
-import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { faultFrom, fetchedFrom, fetchIt, readAddress, readFolder } from "../../../support/git-fetching.ts";
+import { createCommandFinder } from "../../../../src/host/find-command.ts";
+import { faultFrom, fetchedFrom, fetchIt, gitAddress, readFolder } from "../../../support/git-fetching.ts";
 import { createRepository } from "../../../support/git-repository.ts";
 import { startGitServer } from "../../../support/git-server.ts";
 import { processesWith, until } from "../../../support/processes.ts";
@@ -23,40 +23,55 @@ verifies([186, "case 100"], "a repository over HTTP is fetched, whole and by pat
   expect(readFolder(part.folder)).toEqual({ "skills/b/SKILL.md": skill("b") });
 });
 
+test("a server of the old protocol gives out what it lists: tags, and paths with everything else", async () => {
+  const repository = createRepository({ "skills/a/SKILL.md": skill("a"), "skills/b/SKILL.md": skill("b") });
+  repository.git("tag", "--annotate", "v1", "--message", "one");
+  const tagged = repository.git("rev-parse", "HEAD");
+  repository.commit({ "skills/a/SKILL.md": skill("newer") });
+  const { origin } = await startGitServer(dirname(repository.folder), { speaksOld: true });
+  const source = await fetchedFrom(`${origin}/repo#v1:skills/a`);
+  expect(source.resolved).toBe(tagged);
+  expect(readFolder(source.folder)).toEqual({ "skills/a/SKILL.md": skill("a") });
+  expect((await faultFrom(`${origin}/repo#${tagged}`)).code).toBe("source.ref_not_found");
+});
+
 test("a repository that changes between resolving and fetching gives the commit that was resolved", async () => {
   const repository = createRepository({ "SKILL.md": skill("before") });
   const before = repository.git("rev-parse", "HEAD");
-  let changed = false;
-  const { origin } = await startGitServer(dirname(repository.folder), {
-    spoil({ method, headers }) {
-      // After the references were listed, and before the pack is asked for.
-      if (!changed && method === "POST" && Number(headers["content-length"]) > 250) {
-        changed = true;
-        repository.commit({ "SKILL.md": skill("after") });
-      }
+  let after: string | undefined;
+  const { origin, requests } = await startGitServer(dirname(repository.folder), {
+    spoil() {
+      // The references were listed by the first of them.
+      const asked = requests.filter((line) => line.startsWith("POST")).length;
+      if (asked > 1) after ??= repository.commit({ "SKILL.md": skill("after") });
       return false;
     },
   });
   const source = await fetchedFrom(`${origin}/repo`);
   expect(source.resolved).toBe(before);
   expect(readFolder(source.folder)).toEqual({ "SKILL.md": skill("before") });
+  expect(repository.git("rev-parse", "HEAD")).toBe(after);
 });
 
-verifies(189, "a repository that disappears while it is fetched is a fault, and nothing of it stays", async () => {
-  const repository = createRepository({ "SKILL.md": skill("a") });
-  const { origin, requests } = await startGitServer(dirname(repository.folder), {
-    spoil({ method }) {
-      if (method === "POST" && requests.filter((line) => line.startsWith("POST")).length > 1) {
-        rmSync(repository.folder, { recursive: true, force: true });
-      }
-      return false;
-    },
-  });
-  const into = temporaryFolder();
-  const fault = await faultFrom(`${origin}/repo`, { into });
-  expect(fault.code).toBe("source.not_found");
-  expect(readdirSync(into)).toEqual([]);
-});
+verifies(
+  189,
+  "a repository that disappears while it is fetched is a fault, and nothing of it stays",
+  async () => {
+    const repository = createRepository({ "SKILL.md": skill("a") });
+    const { origin, requests } = await startGitServer(dirname(repository.folder), {
+      spoil({ method }) {
+        if (method === "POST" && requests.filter((line) => line.startsWith("POST")).length > 1) {
+          rmSync(repository.folder, { recursive: true, force: true });
+        }
+        return false;
+      },
+    });
+    const into = temporaryFolder();
+    const fault = await faultFrom(`${origin}/repo`, { into });
+    expect(fault.code).toBe("source.not_found");
+    expect(readdirSync(into)).toEqual([]);
+  },
+);
 
 for (const method of ["GET", "POST"]) {
   test(`a server that hangs at ${method} is given up, and git with it`, async () => {
@@ -70,7 +85,7 @@ for (const method of ["GET", "POST"]) {
       },
     });
     const into = temporaryFolder();
-    const fault = await faultFrom(`${origin}/repo`, { into, limits: { idleMs: 500 } });
+    const fault = await faultFrom(`${origin}/repo`, { into, limits: { idleMs: 2_000 } });
     expect(fault).toMatchObject({ code: "source.limited" });
     expect(fault.message).toContain("sent nothing");
     expect(held.length).toBeGreaterThan(0);
@@ -104,16 +119,20 @@ test("cancelling ends git and everything it started", async () => {
 });
 
 for (const bytes of [0, 60, 300]) {
-  verifies(189, `a pack that breaks off after ${bytes} bytes is a fault, and nothing of it stays`, async () => {
-    const noise = Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7919) % 251));
-    const repository = createRepository({ "SKILL.md": skill("a"), "noise.bin": noise });
-    const commit = repository.git("rev-parse", "HEAD");
-    const { origin } = await startGitServer(dirname(repository.folder), { cutPackAfter: bytes });
-    const into = temporaryFolder();
-    const fault = await faultFrom(`${origin}/repo#${commit}`, { into });
-    expect(["source.damaged", "source.unreachable"]).toContain(fault.code);
-    expect(readdirSync(into)).toEqual([]);
-  });
+  verifies(
+    189,
+    `a pack that breaks off after ${bytes} bytes is a fault, and nothing of it stays`,
+    async () => {
+      const noise = Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7919) % 251));
+      const repository = createRepository({ "SKILL.md": skill("a"), "noise.bin": noise });
+      const commit = repository.git("rev-parse", "HEAD");
+      const { origin } = await startGitServer(dirname(repository.folder), { cutPackAfter: bytes });
+      const into = temporaryFolder();
+      const fault = await faultFrom(`${origin}/repo#${commit}`, { into });
+      expect(["source.damaged", "source.unreachable"]).toContain(fault.code);
+      expect(readdirSync(into)).toEqual([]);
+    },
+  );
 }
 
 test("a redirect to a private address is refused, wherever the server's own name leads", async () => {
@@ -125,7 +144,11 @@ test("a redirect to a private address is refused, wherever the server's own name
   await new Promise<void>((resolve) => inside.listen(0, "127.0.0.2", resolve));
   try {
     const { port } = inside.address() as { port: number };
-    for (const location of [`http://127.0.0.2:${port}/repo`, "http://10.0.0.1/repo", "http://metadata.internal/repo"]) {
+    for (const location of [
+      `http://127.0.0.2:${port}/repo`,
+      "http://10.0.0.1/repo",
+      "http://metadata.internal/repo",
+    ]) {
       const server = await startGitServer(temporaryFolder(), {
         spoil({ url = "" }, response) {
           response.writeHead(302, { location: location + url.slice("/repo".length) }).end();
@@ -133,7 +156,10 @@ test("a redirect to a private address is refused, wherever the server's own name
         },
       });
       // As a public site, through the gate: such an address cannot be typed, only `https://` can.
-      const address = { ...readAddress("https://git.example.com/repo"), url: `http://git.example.com:${server.port}/repo` };
+      const address = gitAddress(
+        "https://git.example.com/repo",
+        `http://git.example.com:${server.port}/repo`,
+      );
       const addresses = addressBook({ "git.example.com": ["127.0.0.1"] });
       const fault = await faultFrom(address, { addresses });
       expect(fault.code).toBe("source.refused");
@@ -160,7 +186,7 @@ test("a redirect to another public host is followed, by addresses that were chec
   });
   const url = `http://old.example.com:${server.port}/repo`;
   const addresses = addressBook({ "old.example.com": ["127.0.0.1"], "new.example.com": ["127.0.0.1"] });
-  const source = await fetchedFrom({ ...readAddress("https://old.example.com/repo"), url }, { addresses });
+  const source = await fetchedFrom(gitAddress("https://old.example.com/repo", url), { addresses });
   expect(readFolder(source.folder)).toEqual({ "SKILL.md": skill("moved") });
 });
 
@@ -172,6 +198,57 @@ test("a host that leads to a private address is refused before anything is asked
   expect(fault.hint).toContain("ssh");
   for (const url of ["https://10.0.0.1/x.git", "https://[fd00::1]/x.git", "https://169.254.169.254/x.git"]) {
     expect((await faultFrom(url, { addresses })).code).toBe("source.refused");
+  }
+});
+
+const openssl = createCommandFinder(process.env)("openssl");
+
+test.skipIf(openssl === undefined)(
+  "over https the name is resolved by us alone, and the certificate is checked",
+  async () => {
+    const folder = temporaryFolder();
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const name = ["-subj", "/CN=git.example.com", "-addext", "subjectAltName=DNS:git.example.com"];
+    const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...name];
+    execFileSync(openssl ?? "", made, { stdio: "ignore" });
+    const certificate = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+    const repository = createRepository({ "SKILL.md": skill("a") });
+    const { port } = await startGitServer(dirname(repository.folder), { certificate });
+    const addresses = addressBook({ "git.example.com": ["127.0.0.1"] });
+    const address = `https://git.example.com:${port}/repo`;
+
+    const unknown = await faultFrom(address, { addresses });
+    expect(unknown).toMatchObject({ code: "source.unreachable" });
+    expect(unknown.message).toContain("certificate");
+
+    const environment = { PATH: process.env.PATH, GIT_SSL_CAINFO: cert };
+    const source = await fetchedFrom(address, { addresses, environment });
+    expect(readFolder(source.folder)).toEqual({ "SKILL.md": skill("a") });
+  },
+);
+
+test("over ssh nothing is asked and nothing is forwarded, and the host is never an option", async () => {
+  const repository = createRepository({ "SKILL.md": skill("a") });
+  const bin = temporaryFolder();
+  const log = join(bin, "log");
+  // In place of ssh: runs what the server would be told to run.
+  writeFileSync(
+    join(bin, "ssh"),
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${log}'\nfor last; do :; done\nexec sh -c "$last"\n`,
+  );
+  chmodSync(join(bin, "ssh"), 0o755);
+  const environment = { PATH: `${bin}:${process.env.PATH}`, SSH_ASKPASS: "/nowhere", DISPLAY: ":0" };
+  for (const address of [
+    `git@git.example.com:${repository.folder}`,
+    `ssh://git@git.example.com${repository.folder}`,
+  ]) {
+    const source = await fetchedFrom(address, { environment });
+    expect(readFolder(source.folder)).toEqual({ "SKILL.md": skill("a") });
+    const args = readFileSync(log, "utf8").split("\n");
+    expect(args).toEqual(
+      expect.arrayContaining(["BatchMode=yes", "StrictHostKeyChecking=yes", "ForwardAgent=no"]),
+    );
+    expect(args).toContain("git@git.example.com");
   }
 });
 
@@ -226,7 +303,9 @@ for (const [what, status, code] of [
 test("a web page is not taken for a repository", async () => {
   const { origin } = await startGitServer(temporaryFolder(), {
     spoil(_, response) {
-      response.writeHead(200, { "content-type": "text/html" }).end("<html>Hello</html>");
+      response
+        .writeHead(200, { "content-type": "text/html" })
+        .end("<!doctype html>\n<html>\n<p>Hello</p>\n</html>\n");
       return true;
     },
   });
@@ -238,6 +317,5 @@ test("a server that is not there is unreachable", async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   await new Promise((resolve) => server.close(resolve));
-  await pause(0);
   expect((await faultFrom(`http://127.0.0.1:${port}/repo`)).code).toBe("source.unreachable");
 });

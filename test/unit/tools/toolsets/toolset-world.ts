@@ -67,3 +67,18 @@ export function toolset(runs: Readonly<Record<string, string>>, before = ""): st
   );
   return `import { defineToolset } from "metier/toolset";\n${before}\nexport const Tools = defineToolset({ tools: {\n${tools.join("\n")}\n} });\n`;
 }
+
+/** One module with these tools, opened. */
+export async function openModule(
+  runs: Readonly<Record<string, string>>,
+  before = "",
+  given: Partial<ToolsetsInput> = {},
+): Promise<OpenedTools> {
+  const world = createToolsetWorld();
+  world.code({ "a.js": toolset(runs, before) });
+  return world.open(["a:Tools"], given);
+}
+
+/** What a module keeps between calls of one process. */
+export const COUNTING = "let calls = 0;";
+export const COUNT = "return ++calls";

@@ -1,0 +1,74 @@
+/** What stands at a place that a lock records for another client: nothing, what Metier put there, or something else. */
+import { lstatSync, readlinkSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Places } from "../host/places.ts";
+import { realPathOr } from "../host/project-folders.ts";
+import type { LockEntry, PlacedCopy } from "../lock/lock-entry.ts";
+import {
+  isWithinOwner,
+  type LockFile,
+  lockedFolder,
+  placedFolder,
+  storeFolder,
+} from "../lock/lock-places.ts";
+import { identifyFolder } from "../trust/content-identity.ts";
+import { isClientPath } from "./clients.ts";
+
+/** `earlier`: Metier's own, but not what the lock records now. `refused`: no place that the lock may name. */
+export type PlaceState = "missing" | "right" | "earlier" | "foreign" | "refused";
+
+export interface PlaceContext {
+  readonly places: Pick<Places, "store">;
+  readonly lockFile: LockFile;
+}
+
+/**
+ * `digests` are further contents that Metier put there. A project's lock may come from anyone, so that what it names is
+ * looked at only where a client looks for this skill.
+ */
+export function stateOfPlace(
+  copy: PlacedCopy,
+  entry: LockEntry,
+  context: PlaceContext,
+  digests: readonly string[] = [],
+): PlaceState {
+  const { lockFile } = context;
+  const place = placedFolder(lockFile, copy);
+  const isAllowed = lockFile.owner === "user" || isClientPath(copy.path, entry.name);
+  if (!isAllowed || !isWithinOwner(lockFile, place)) return "refused";
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) return "missing";
+  if (stats.isSymbolicLink()) return stateOfLink(place, copy, entry, context);
+  if (!stats.isDirectory()) return "foreign";
+  const found = identifyFolder(place);
+  if (!found.ok) return "foreign";
+  const { digest } = found.identity;
+  if (digest === entry.digest) return copy.how === "copy" ? "right" : "earlier";
+  return [entry.previous?.digest, ...digests].includes(digest) ? "earlier" : "foreign";
+}
+
+/** The first place of an entry at which something stands that Metier did not put there. */
+export function findForeignPlace(entry: LockEntry, context: PlaceContext): string | undefined {
+  const foreign = entry.placed?.find((copy) => {
+    return ["foreign", "refused"].includes(stateOfPlace(copy, entry, context));
+  });
+  return foreign && placedFolder(context.lockFile, foreign);
+}
+
+function stateOfLink(
+  place: string,
+  { how }: PlacedCopy,
+  entry: LockEntry,
+  { places, lockFile }: PlaceContext,
+): PlaceState {
+  const target = resolve(realPathOr(dirname(place)), readlinkSync(place));
+  const folder = realPathOr(lockedFolder(places, lockFile, entry));
+  if (realPathOr(target) === folder) return how === "link" ? "right" : "earlier";
+  return isVersion(target, storeFolder({ store: realPathOr(places.store) }, entry)) ? "earlier" : "foreign";
+}
+
+/** Whether both are folders of the store for one skill; one of them may be gone. */
+function isVersion(a: string, b: string): boolean {
+  const skill = (folder: string): string => basename(folder).replace(/@[0-9a-f]{16}$/, "@");
+  return join(dirname(a), skill(a)) === join(dirname(b), skill(b));
+}

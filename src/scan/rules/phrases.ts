@@ -1,0 +1,18 @@
+/** Phrases of injected instructions, which are looked for in plain sight and in hidden places alike. */
+
+export const OVERRIDE: RegExp =
+  /\b(?:ignore|disregard|forget)\s+(?:(?:all|any|every|each|the|your|of|these|those|and|prior|previous|preceding|earlier|above|existing|original|former|current|other|system|safety|built-in|standard|usual)[\s,]+){1,6}(?:system\s+)?(?:instructions?|prompts?|rules|guidelines|directions|commands|directives|constraints|programming|policies|safeguards|restrictions|messages?)\b(?![-'’])|\b(?:override|bypass|discard|set\s+aside|suspend)\s+(?:(?:all|any|the|of|and|its|your)\s+){0,3}(?:prior|previous|preceding|earlier|original|system|safety|built-in|usual|normal)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives|constraints|policies|safeguards|restrictions|guardrails)\b|\b(?:previous|prior|original|normal|usual|standard)\s+(?:\w+\s+){0,2}(?:instructions?|guidelines|restrictions|constraints|safety\s+rules)\s+(?:are|is|have\s+been|no\s+longer|do\s+not)\s+(?:void|cancell?ed|invalid|replaced|superseded|revoked|obsolete|overridden|appl(?:y|ies)|treated\s+as\s+suggestions)/gi;
+
+export const CONCEAL: RegExp =
+  /\b(?:do\s+not|don['’]?t|never|must\s+not|without|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?)\s+(?:[\w'’-]+\s+){0,6}?(?:the\s+|any\s+|your\s+)?(?:users?|humans?|operators?|developers?|anyone|owner)\b(?!['’-]|\s+(?:to|how|that\s+(?:they|it)|they|when|until|unless|before|whether|what|which|where)\b)|\b(?:hide|conceal)\s+(?:this|these|it|them|the|any|all)\s+(?:[\w'’-]+\s+){0,4}?from\s+(?:the\s+)?(?:users?|humans?|operators?|developers?)\b(?!['’-])|\bkeep\s+(?:this|these|it|them)\s+(?:[\w'’-]+\s+){0,3}?(?:secret|hidden|confidential|invisible)\s+(?:from|to)\s+(?:the\s+)?users?\b|\bwithout\s+(?:the\s+)?users?(?:['’]s?)?\s+(?:knowledge|knowing|consent|noticing|awareness)\b/gi;
+
+export const JAILBREAK: RegExp =
+  /\byou\s+are\s+(?:now|no\s+longer)\s+(?:(?:in|an?|the|bound|restricted|limited|acting|operating)\s+)+(?:developer\s+mode|DAN\b|jailbroken|unrestricted|unfiltered|by\s+(?:any|your|these|the)\s+(?:rules|restrictions|guidelines|policies|safety))|\b(?:act|behave|respond|operate)\s+as\s+(?:if\s+you\s+(?:have|had)\s+no|an?\s+(?:unrestricted|unfiltered|uncensored|jailbroken))\b|\bDo\s+Anything\s+Now\b|\b(?:enable|enter|activate)\s+(?:developer|god|jailbreak|unrestricted|DAN)\s+mode\b|\b(?:you\s+(?:have|has)\s+no|without\s+(?:any\s+)?|ignore\s+(?:all\s+|any\s+|your\s+)?|bypass\s+(?:all\s+|any\s+|your\s+)?|disable\s+(?:all\s+|any\s+|your\s+)?)(?:ethical|safety|content|moral)\s+(?:restrictions?|guidelines?|filters?|constraints?|limitations?|guardrails?|checks?|policies)\b/gi;
+
+/** Something is to go somewhere. */
+export const SEND_PROSE: RegExp =
+  /\b(?:send|upload|post|transmit|forward|e-?mail\s+(?:it|them|the|all|a)|exfiltrate|submit|leak)\b(?=[^.\n]{0,200}(?:https?:\/\/|\bto\b|\bvia\b))/i;
+
+/** What is nobody else's business. */
+export const SECRET_PROSE: RegExp =
+  /~\/\.(?:ssh|aws|gnupg|npmrc|netrc|kube|docker|config\/gcloud)\b|\bid_(?:rsa|ed25519)\b|\bssh\s+(?:private\s+)?keys?\b|\bprivate\s+keys?\b|\bbrowser\s+(?:cookies|passwords|history)\b|\bkeychain\b|\b(?:all|entire|full|complete|contents?\s+of)\s+(?:the\s+)?(?:environment(?:\s+variables)?|env\b|\.env|credentials?|conversation|chat\s+history)|\b(?:contents?|copy)\s+of\s+[^.\n]{0,30}(?:\.env|credentials)|\bconversation\s+(?:history|transcript|context)\b|\bsystem\s+prompt\b|\bseed\s+phrases?\b|\b(?:api\s+keys?|passwords?|credentials|tokens|secrets)\b(?=[^.\n]{0,120}https?:\/\/)/i;

@@ -1,0 +1,418 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { unpackArchive } from "../../../src/install/archives/unpack-archive.ts";
+import { RefusedTree } from "../../../src/install/refused-tree.ts";
+import { SOURCE_LIMITS, type SourceLimits } from "../../../src/install/source-limits.ts";
+import {
+  paxItem,
+  TAR_END,
+  type TarItem,
+  tarItem,
+  tarOf,
+  type ZipItem,
+  zipOf,
+} from "../../support/archives.ts";
+import { skillText, temporaryFolder, writeTree } from "../../support/temporary.ts";
+import { verifies } from "../../support/verifies.ts";
+
+const SKILL = skillText("name: pdf\ndescription: Reads PDF files.");
+
+interface Unpacked {
+  readonly folder: string;
+  read(path: string): string;
+}
+
+/** Unpacks into a folder with a neighbour, which must stay as it is. */
+async function unpack(bytes: Buffer, limits: Partial<SourceLimits> = {}): Promise<Unpacked> {
+  const outside = temporaryFolder();
+  writeTree(outside, { "neighbour/keep.txt": "kept" });
+  const into = join(outside, "into");
+  mkdirSync(into);
+  try {
+    const folder = await unpackArchive(bytes, into, { ...SOURCE_LIMITS, ...limits });
+    return { folder, read: (path) => readFileSync(join(folder, path), "utf8") };
+  } finally {
+    expect(readdirSync(outside).sort()).toEqual(["into", "neighbour"]);
+    expect(readdirSync(join(outside, "neighbour"))).toEqual(["keep.txt"]);
+    expect(readFileSync(join(outside, "neighbour", "keep.txt"), "utf8")).toBe("kept");
+  }
+}
+
+async function refusal(bytes: Buffer, limits: Partial<SourceLimits> = {}): Promise<string> {
+  try {
+    await unpack(bytes, limits);
+  } catch (fault) {
+    if (fault instanceof RefusedTree) return `${fault.code}: ${fault.message}`;
+    throw fault;
+  }
+  return "nothing was refused";
+}
+
+describe("archives as people make them", () => {
+  const FILES: readonly TarItem[] = [
+    { name: "repo-main/", type: "5", mode: 0o755 },
+    { name: "repo-main/SKILL.md", content: SKILL },
+    { name: "repo-main/scripts/run.sh", content: "#!/bin/sh\n", mode: 0o4755 },
+    { name: "repo-main/latest", type: "2", target: "scripts/run.sh" },
+  ];
+
+  verifies(192, "a `.tar.gz` is unpacked without the one folder around it", async () => {
+    const { folder, read } = await unpack(gzipSync(tarOf(...FILES)));
+    expect(readdirSync(folder).sort()).toEqual(["SKILL.md", "latest", "scripts"]);
+    expect(read("SKILL.md")).toBe(SKILL);
+    expect(readlinkSync(join(folder, "latest"))).toBe("scripts/run.sh");
+  });
+
+  test("only the executable bit is taken over", async () => {
+    const { folder } = await unpack(tarOf(...FILES));
+    expect(statSync(join(folder, "scripts/run.sh")).mode & 0o7777 & ~0o077).toBe(0o700);
+    expect(statSync(join(folder, "SKILL.md")).mode & 0o7111).toBe(0);
+  });
+
+  verifies(192, "a `.zip` is unpacked with its modes and links", async () => {
+    const { folder, read } = await unpack(
+      zipOf([
+        { name: "pdf/", mode: 0o40755 },
+        { name: "pdf/SKILL.md", content: SKILL, mode: 0o100644 },
+        { name: "pdf/run.sh", content: "#!/bin/sh\n", mode: 0o104755, method: 0 },
+        { name: "pdf/latest", content: "run.sh", mode: 0o120777 },
+        { name: "pdf/from-windows.txt", content: "no mode" },
+      ]),
+    );
+    expect(read("SKILL.md")).toBe(SKILL);
+    expect(read("latest")).toBe("#!/bin/sh\n");
+    expect(lstatSync(join(folder, "latest")).isSymbolicLink()).toBe(true);
+    expect(statSync(join(folder, "run.sh")).mode & 0o7700).toBe(0o700);
+    expect(statSync(join(folder, "from-windows.txt")).mode & 0o111).toBe(0);
+  });
+
+  test("several entries at the top stay as they are", async () => {
+    const { folder } = await unpack(tarOf({ name: "./a/SKILL.md" }, { name: "README.md" }));
+    expect(readdirSync(folder).sort()).toEqual(["README.md", "a"]);
+  });
+
+  test("a lone file at the top stays where it is", async () => {
+    expect((await unpack(tarOf({ name: "SKILL.md", content: SKILL }))).read("SKILL.md")).toBe(SKILL);
+  });
+
+  test("what the Finder adds is left out", async () => {
+    const { folder } = await unpack(
+      zipOf([
+        { name: "pdf/SKILL.md", content: SKILL },
+        { name: "__MACOSX/pdf/._SKILL.md", content: "x" },
+      ]),
+    );
+    expect(readdirSync(folder)).toEqual(["SKILL.md"]);
+  });
+
+  test("long names in PAX, GNU and ustar form are read", async () => {
+    const long = `${"folder/".repeat(20)}file.txt`;
+    const { read } = await unpack(
+      tarOf(
+        { name: "SKILL.md" },
+        paxItem({ path: `pax/${long}`, mtime: "1.5" }),
+        { name: "cut", content: "pax" },
+        { name: "././@LongLink", type: "L", content: `gnu/${long}\0` },
+        { name: "cut", content: "gnu", magic: "ustar  \0" },
+        { name: "file.txt", prefix: `ustar/${"folder/".repeat(20).slice(0, -1)}`, content: "ustar" },
+        paxItem({ comment: "0123456789" }, "g"),
+        { name: "after.txt", content: "after" },
+      ),
+    );
+    expect([read(`pax/${long}`), read(`gnu/${long}`), read(`ustar/${long}`), read("after.txt")]).toEqual([
+      "pax",
+      "gnu",
+      "ustar",
+      "after",
+    ]);
+  });
+
+  test("a zip64 archive is read", async () => {
+    const { read } = await unpack(zipOf([{ name: "SKILL.md", content: SKILL, zip64: true }]));
+    expect(read("SKILL.md")).toBe(SKILL);
+  });
+
+  test("what the tar of this machine packs is what comes out", async () => {
+    if (!existsSync("/bin/tar") && !existsSync("/usr/bin/tar")) return;
+    const from = temporaryFolder();
+    writeTree(from, { "pdf/SKILL.md": SKILL, [`pdf/${"a".repeat(90)}/${"b".repeat(90)}.txt`]: "deep" });
+    for (const format of ["gnu", "pax", "ustar"]) {
+      const bytes = execFileSync("tar", [`--format=${format}`, "-czf", "-", "pdf"], { cwd: from });
+      const { read } = await unpack(bytes);
+      expect(read(`${"a".repeat(90)}/${"b".repeat(90)}.txt`)).toBe("deep");
+    }
+  });
+});
+
+describe("hostile names", () => {
+  const NAMES: readonly (readonly [name: string, why: RegExp])[] = [
+    ["../neighbour/evil.txt", /goes up/],
+    ["a/../../neighbour/evil.txt", /goes up/],
+    ["/etc/evil.txt", /absolute/],
+    ["C:/evil.txt", /absolute/],
+    ["C:evil.txt", /absolute/],
+    ["\\\\host\\evil.txt", /absolute/],
+    ["a\\..\\..\\evil.txt", /backslash/],
+    ["a//evil.txt", /empty segment/],
+    ["a/.../evil.txt", /goes up/],
+    ["line\nbreak.txt", /control character/],
+    ["bell\u0007.txt", /control character/],
+    ["a\u202etxt.exe", /cannot be seen/],
+    [".git/config", /folder of git/],
+    ["a/.GIT/hooks/post-checkout", /folder of git/],
+    [`${"d/".repeat(40)}deep.txt`, /deep/],
+    ["x".repeat(256), /name of more than 255 bytes/],
+  ];
+
+  test.each(NAMES)("%j is refused in a tar archive", async (name, why) => {
+    expect(await refusal(tarOf({ name: "SKILL.md" }, paxItem({ path: name }), { name: "cut" }))).toMatch(why);
+  });
+
+  test.each(NAMES)("%j is refused in a zip archive", async (name, why) => {
+    expect(await refusal(zipOf([{ name: "SKILL.md" }, { name, content: "x" }]))).toMatch(why);
+  });
+
+  test("names that are not UTF-8 are refused", async () => {
+    const name = Buffer.from("caf\xe9.md", "latin1");
+    expect(await refusal(tarOf({ name }))).toBe("source.unsafe: The name `caf\\xe9.md` is not UTF-8.");
+    expect(await refusal(zipOf([{ name, flags: 0 }]))).toBe(
+      "source.unsafe: The name `caf\\xe9.md` is not UTF-8.",
+    );
+  });
+
+  const PAIRS: readonly (readonly [what: string, a: string, b: string, why: RegExp])[] = [
+    ["letter case", "a/Readme.md", "a/README.md", /one name where letter case/],
+    ["letter case of a folder", "Docs/a.md", "docs/b.md", /one name where letter case/],
+    ["Unicode forms", "caf\u00e9.md", "cafe\u0301.md", /one name where letter case or Unicode/],
+    ["special letters", "stra\u00dfe.md", "STRASSE.md", /one name where letter case/],
+    ["nothing", "a.md", "a.md", /is there twice/],
+    ["a file that is also a folder", "a", "a/b.md", /as a file and as a folder/],
+  ];
+
+  test.each(PAIRS)("two names that differ in %s are refused", async (_what, a, b, why) => {
+    expect(await refusal(tarOf({ name: a, content: "1" }, { name: b, content: "2" }))).toMatch(why);
+    expect(
+      await refusal(
+        zipOf([
+          { name: a, content: "1" },
+          { name: b, content: "2" },
+        ]),
+      ),
+    ).toMatch(why);
+  });
+});
+
+describe("hostile links and special files", () => {
+  test.each(["/etc/passwd", "../neighbour", "a/../../neighbour", "", "..\\neighbour", "../../../../etc"])(
+    "a link to %j is refused",
+    async (target) => {
+      expect(await refusal(tarOf({ name: "here", type: "2", target }))).toMatch(/source\.unsafe: .*link/);
+      expect(await refusal(zipOf([{ name: "here", content: target, mode: 0o120777 }]))).toMatch(
+        /source\.unsafe: .*link/,
+      );
+    },
+  );
+
+  test("a link over a link that leads out is refused", async () => {
+    const why = await refusal(
+      tarOf(
+        { name: "d/up", type: "2", target: ".." },
+        { name: "out", type: "2", target: "d/up/../neighbour" },
+      ),
+    );
+    expect(why).toMatch(/`out` is a link to `d\/up\/\.\.\/neighbour`/);
+  });
+
+  test("nothing is written through a link", async () => {
+    const link: TarItem = { name: "a", type: "2", target: "b" };
+    expect(await refusal(tarOf(link, { name: "a/evil.txt", content: "x" }))).toMatch(
+      /as a link and as a folder/,
+    );
+    expect(await refusal(tarOf(link, { name: "a", content: "x" }))).toMatch(/is there twice/);
+    expect(await refusal(tarOf({ name: "a/x.txt" }, link))).toMatch(/as a folder and as a link/);
+  });
+
+  test.each([
+    ["1", /hard link/],
+    ["3", /device/],
+    ["4", /device/],
+    ["6", /FIFO/],
+    ["S", /sparse/],
+    ["V", /of the type `V`/],
+    ["M", /of the type `M`/],
+  ])("an entry of type %s is refused", async (type, why) => {
+    expect(await refusal(tarOf({ name: "x", type, target: "SKILL.md" }))).toMatch(why);
+  });
+
+  test.each([0o010644, 0o020644, 0o060644, 0o140644])("a zip entry of mode %o is refused", async (mode) => {
+    expect(await refusal(zipOf([{ name: "x", mode }]))).toMatch(/special file/);
+  });
+});
+
+describe("too much", () => {
+  test("an archive that unpacks to hundreds of times its size is refused", async () => {
+    const zeros = { name: "zeros", content: Buffer.alloc(16 * 1024 * 1024) };
+    expect(await refusal(gzipSync(tarOf(zeros)))).toMatch(
+      /source\.limited: It unpacks to more than 200 times/,
+    );
+    expect(await refusal(zipOf([zeros]))).toMatch(/source\.limited: It unpacks to more than 200 times/);
+  });
+
+  test("limits on one file, on all of them and on their number hold", async () => {
+    const items = [1, 2, 3].map((number) => ({ name: `${number}.txt`, content: "x".repeat(100) }));
+    for (const bytes of [tarOf(...items), zipOf(items)]) {
+      expect(await refusal(bytes, { fileBytes: 99 })).toMatch(/source\.limited: .*100 bytes; 99/);
+      expect(await refusal(bytes, { bytes: 299 })).toMatch(/source\.limited: .*more than 299 bytes/);
+      expect(await refusal(bytes, { files: 2 })).toMatch(/source\.limited: /);
+      expect(await refusal(bytes, { files: 3, bytes: 300, fileBytes: 100 })).toBe("nothing was refused");
+    }
+  });
+
+  test("a hundred thousand files are refused", async () => {
+    const one = tarItem({ name: "0" });
+    const many = Buffer.concat(Array.from({ length: 100_000 }, () => one));
+    for (let index = 0; index < 100_000; index++) renumber(many, index);
+    expect(await refusal(gzipSync(Buffer.concat([many, TAR_END]), { level: 1 }), { files: 500 })).toMatch(
+      /source\.limited: It has more than 500 files/,
+    );
+    expect(await refusal(zipOf([{ name: "a" }], { entries: 100_000 % 65_536 }), { files: 500 })).toMatch(
+      /source\.limited: It has 34464 entries/,
+    );
+  });
+
+  test("nothing but folders is bounded as well", async () => {
+    const folders = Array.from({ length: 50 }, (_, index) => ({ name: `${index}/`, type: "5" }));
+    expect(await refusal(tarOf(...folders), { files: 10 })).toMatch(/more than 40 folders/);
+  });
+
+  test("a long header is refused before it is read", async () => {
+    const why = await refusal(tarOf({ name: "x", type: "x", size: 200_000 }));
+    expect(why).toMatch(/source\.limited: A header of the tar archive has 200000 bytes/);
+  });
+});
+
+/** Gives the header at that place a name of its own. */
+function renumber(tar: Buffer, index: number): void {
+  const header = tar.subarray(index * 512, index * 512 + 512);
+  header.write(String(index).padStart(6, "0"), 0);
+  header.write("        ", 148);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+}
+
+describe("damage and contradictions", () => {
+  const whole = tarOf({ name: "SKILL.md", content: SKILL.repeat(50) });
+
+  test.each([1, 300, 512, 600, whole.length - 1024])(
+    "a tar archive that ends after %d bytes is refused",
+    async (end) => {
+      expect(await refusal(gzipSync(whole.subarray(0, end)))).toMatch(/source\.damaged: /);
+    },
+  );
+
+  test("gzip data that is cut off, damaged, followed by more or packed twice is refused", async () => {
+    const packed = gzipSync(whole);
+    expect(await refusal(packed.subarray(0, -20))).toMatch(/source\.damaged: The gzip data/);
+    const damaged = Buffer.from(packed);
+    damaged[packed.length - 6] = (damaged[packed.length - 6] ?? 0) ^ 0xff;
+    expect(await refusal(damaged)).toMatch(/source\.damaged: The gzip data/);
+    expect(await refusal(Buffer.concat([packed, Buffer.from("more")]))).toMatch(
+      /source\.damaged: The gzip data/,
+    );
+    expect(await refusal(Buffer.concat([packed, Buffer.from("\0more")]))).toMatch(/more data behind/);
+    expect(await refusal(gzipSync(packed))).toMatch(/source\.damaged: /);
+  });
+
+  test("data behind the end of a tar archive is refused", async () => {
+    expect(await refusal(Buffer.concat([whole, tarItem({ name: "evil.txt" })]))).toMatch(
+      /more data behind the end/,
+    );
+  });
+
+  const TRICKS: readonly (readonly [what: string, items: readonly TarItem[], why: RegExp])[] = [
+    ["a size that is none", [paxItem({ size: "-1" }), { name: "a" }], /size that is none/],
+    ["a size in another notation", [paxItem({ size: "1e3" }), { name: "a" }], /size that is none/],
+    ["a size beyond the archive", [paxItem({ size: "999999" }), { name: "a" }], /cut off/],
+    ["a name for everything", [paxItem({ path: "b" }, "g"), { name: "a" }], /more than one entry/],
+    ["a sparse file", [paxItem({ "GNU.sparse.major": "1" }), { name: "a" }], /sparse/],
+    [
+      "two names",
+      [paxItem({ path: "b" }), { name: "L", type: "L", content: "c\0" }, { name: "a" }],
+      /two names/,
+    ],
+    ["a name twice", [paxItem({ path: "b" }), paxItem({ path: "c" }), { name: "a" }], /twice/],
+    ["a name for nothing", [paxItem({ path: "b" })], /name for no entry/],
+    [
+      "a record without an end",
+      [{ name: "x", type: "x", content: "99 path=b\n" }, { name: "a" }],
+      /cannot be read/,
+    ],
+    [
+      "a record without a length",
+      [{ name: "x", type: "x", content: "path=b\n" }, { name: "a" }],
+      /cannot be read/,
+    ],
+    ["a folder with content", [{ name: "a", type: "5", content: "x" }], /has content/],
+    ["no magic", [{ name: "a", magic: "" }], /neither a zip nor a tar/],
+  ];
+
+  test.each(TRICKS)("a tar header with %s is refused", async (_what, items, why) => {
+    expect(await refusal(tarOf(...items))).toMatch(why);
+  });
+
+  test("a wrong checksum is refused", async () => {
+    const bytes = Buffer.from(whole);
+    bytes[0] = 0x54;
+    expect(await refusal(bytes)).toMatch(/wrong checksum/);
+  });
+
+  const ZIP_TRICKS: readonly (readonly [what: string, items: readonly ZipItem[], why: RegExp])[] = [
+    ["another name in the list", [{ name: "a", listed: { name: "b" } }], /contradict/],
+    ["another size in the list", [{ name: "a", content: "x", listed: { size: 0 } }], /contradict/],
+    ["another checksum in the list", [{ name: "a", content: "x", listed: { crc: 1 } }], /contradict/],
+    [
+      "the same bytes twice",
+      [
+        { name: "a", content: "x" },
+        { name: "a", content: "x", listed: { offset: 0 } },
+      ],
+      /share the same bytes/,
+    ],
+    ["an encrypted file", [{ name: "a", content: "x", flags: 0x801 }], /encrypted/],
+    [
+      "strong encryption",
+      [{ name: "a", content: "x", flags: 0x841 }],
+      /damaged, cut off or of an unknown form: strong/,
+    ],
+    ["an unknown method", [{ name: "a", content: "x", method: 14 }], /method 14/],
+    ["a folder with content", [{ name: "a/", content: "x" }], /has content/],
+  ];
+
+  test.each(ZIP_TRICKS)("a zip archive with %s is refused", async (_what, items, why) => {
+    expect(await refusal(zipOf(items))).toMatch(why);
+  });
+
+  test("a wrong checksum in both places of a zip archive is noticed", async () => {
+    const bytes = zipOf([{ name: "a", content: "content", method: 0 }]);
+    bytes.write("CONTENT", bytes.indexOf("content"));
+    expect(await refusal(bytes)).toMatch(/its checksum differs/);
+  });
+
+  test("data before or behind a zip archive, and one that is cut off, are refused", async () => {
+    const before = zipOf([{ name: "a", content: "x" }], { before: Buffer.from("PK\x03\x04 something else") });
+    expect(await refusal(before)).toMatch(/bytes of something else before/);
+    const after = zipOf([{ name: "a", content: "x" }], { after: Buffer.from("more") });
+    expect(await refusal(after)).toMatch(/source\.damaged/);
+    const cut = zipOf([{ name: "a", content: "x".repeat(1000), method: 0 }]).subarray(0, 500);
+    expect(await refusal(cut)).toMatch(/source\.damaged/);
+  });
+
+  test("what is no archive, or an empty one, is refused", async () => {
+    expect(await refusal(Buffer.from("<html>Not found</html>"))).toMatch(/neither a zip nor a tar/);
+    expect(await refusal(Buffer.alloc(0))).toMatch(/neither a zip nor a tar/);
+    expect(await refusal(zipOf([]))).toMatch(/nothing in it/);
+  });
+});
