@@ -4,6 +4,7 @@ export { Catalog, type SearchedPlace, type SkillFilter } from "./catalog/catalog
 export type { GivenSkill } from "./catalog/given-skills.ts";
 export type { ValidationReport, ValidationResult } from "./catalog/validate-paths.ts";
 export type { Config, LoadedConfig, Origin, PresetName } from "./config/config.ts";
+export type { ScanSeverity } from "./config/scan-fields.ts";
 export { type Conversation, createConversation } from "./disclose/conversation.ts";
 export { estimateTokens, loadTokenCounter, type TokenCounter } from "./disclose/count-tokens.ts";
 export type { ResourceKind, ResourceListing, SkillResource } from "./disclose/list-resources.ts";
@@ -26,6 +27,13 @@ export { createScriptedModel, type ScriptedModel } from "./facades/scripted-mode
 export { SkillContextProvider } from "./facades/skill-context-provider.ts";
 export type { SkillDefinition } from "./facades/skill-definition.ts";
 export { SkillExecutor, type SkillExecutorConfig } from "./facades/skill-executor.ts";
+export {
+  type InstallOptions,
+  type InstallResult,
+  type PluginDefinition,
+  SkillInstaller,
+  type SkillInstallerConfig,
+} from "./facades/skill-installer.ts";
 export {
   type LoadedSkill,
   type ManagerValidation,
@@ -67,8 +75,8 @@ export type {
   InstallDecisions,
   InstalledSkill,
   InstallOutcome,
+  InstallReport,
   InstallRequest,
-  InstallResult,
   InstallReview,
   ReviewedSkill,
   SkillFinding,
@@ -136,7 +144,7 @@ export {
   type ToolsetSchema,
   type ToolsetTool,
 } from "./sandbox/inside/define-toolset.ts";
-export type { Finding, ScanSeverity } from "./scan/finding.ts";
+export type { Finding } from "./scan/finding.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";
 export type {

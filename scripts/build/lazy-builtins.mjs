@@ -3,17 +3,25 @@
  * each of their exports, and so loads streams and more that nobody asked for: some 2 ms apiece at every start.
  */
 
+import { isBuiltin } from "node:module";
+
 /** Modules that cost milliseconds to load at all; their functions load them when called. */
 const HEAVY = new Set(["node:crypto"]);
 
 const IMPORT = /^import (?:\{([^}]*)\}|(?:\* as )?(\w+)) from "(node:[\w/]+)";$/gm;
+
+/** What esbuild makes of `require("fs")` in a CommonJS package, and what an ES module has not. */
+const REQUIRE = /\b__require\("(?:node:)?([\w/]+)"\)/g;
 
 /**
  * @param {string} code an ES module as esbuild prints it
  * @returns {string} the same module without static imports of Node's own
  */
 export function takeBuiltinsLazily(code) {
-  return code.replace(
+  const required = code.replace(REQUIRE, (call, /** @type {string} */ name) =>
+    isBuiltin(name) ? `process.getBuiltinModule("node:${name}")` : call,
+  );
+  return required.replace(
     IMPORT,
     (_statement, /** @type {string} */ list, /** @type {string} */ whole, /** @type {string} */ name) => {
       const module = `process.getBuiltinModule(${JSON.stringify(name)})`;

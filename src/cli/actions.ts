@@ -18,6 +18,7 @@ import { run as remove } from "./actions/remove.ts";
 import { run as rollback } from "./actions/rollback.ts";
 import { run as runSkill } from "./actions/run.ts";
 import { run as runs } from "./actions/runs.ts";
+import { run as scan } from "./actions/scan.ts";
 import { run as script } from "./actions/script.ts";
 import { run as setup } from "./actions/setup.ts";
 import { run as show } from "./actions/show.ts";
@@ -47,6 +48,7 @@ export const ACTIONS = {
   rollback,
   run: runSkill,
   runs,
+  scan,
   script,
   setup,
   show,

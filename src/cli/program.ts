@@ -13,6 +13,7 @@ import { prompt } from "./commands/prompt.ts";
 import { read } from "./commands/read.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
+import { scan } from "./commands/scan.ts";
 import { script } from "./commands/script.ts";
 import { setup } from "./commands/setup.ts";
 import { show } from "./commands/show.ts";
@@ -36,6 +37,7 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   runs,
   newSkill,
   validate,
+  scan,
   install,
   update,
   outdated,

@@ -19,6 +19,7 @@ export function buildConfig(values: ConfigValues, policy: readonly Assignment[])
     tools: table(),
     policyTools: table(),
     sandbox: table(),
+    scan: table(),
     environments: table(),
     runs: table(),
     policyRuns: table(),

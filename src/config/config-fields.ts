@@ -7,6 +7,7 @@ import { MODEL_PROVIDERS, PRESETS } from "./config.ts";
 import { ENVIRONMENT_FIELDS } from "./environment-fields.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
 import { reachFields, SANDBOX_FIELDS } from "./sandbox-fields.ts";
+import { SCAN_FIELDS } from "./scan-fields.ts";
 import {
   COMMON_CHATS,
   COMMON_FOLDERS,
@@ -371,6 +372,7 @@ export const CONFIG_FIELDS: readonly ConfigField[] = [
   ...providerFields("capabilities.providers.<provider>"),
   ...TOOLS,
   ...SANDBOX_FIELDS,
+  ...SCAN_FIELDS,
   ...ENVIRONMENT_FIELDS,
   ...RUN_FIELDS,
 ];

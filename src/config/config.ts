@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Scope } from "../skill/scope.ts";
 import type { OutputFilterMode } from "./run-fields.ts";
+import type { ScanSeverity } from "./scan-fields.ts";
 
 export const PRESETS = ["ash", "agent-harness", "mamba", "weakincentives"] as const;
 export type PresetName = (typeof PRESETS)[number];
@@ -117,6 +118,7 @@ export interface Config {
   /** The policy's own answers: for every call the stricter of these and of `tools` holds, however specific. */
   readonly policyTools: Readonly<Record<string, ToolAnswer>>;
   readonly sandbox: SandboxConfig;
+  readonly scan: ScanConfig;
   readonly environments: EnvironmentsConfig;
   readonly runs: RunsConfig;
   /** The policy's own limits: what a skill or a call asks for over `runs` ends here. */
@@ -139,6 +141,14 @@ export interface SandboxConfig extends Reach {
   readonly memoryMb: number;
   readonly processes: number;
   readonly workMb: number;
+}
+
+/** `[scan]` */
+export interface ScanConfig {
+  /** From which severity of finding on an untrusted skill is blocked. */
+  readonly block: ScanSeverity;
+  /** Ids of rules that are not applied. */
+  readonly ignore: readonly string[];
 }
 
 /** `[environments]` */

@@ -11,6 +11,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -57,6 +58,16 @@ export function replaceFile(
   }
   if (flush) flushFolder(folder);
   return true;
+}
+
+/** Removes what killed writers of a file left beside it; for whoever keeps all other writers away meanwhile. */
+export function removeLeftovers(target: string): void {
+  const folder = dirname(target);
+  const beginning = `.${basename(target)}.`;
+  for (const name of readdirSync(folder)) {
+    const isLeft = name.startsWith(beginning) && /^[0-9a-f]{12}\.tmp$/.test(name.slice(beginning.length));
+    if (isLeft) rmSync(join(folder, name), { force: true });
+  }
 }
 
 /** Where a link leads, also when nothing is there yet. */

@@ -3,7 +3,6 @@
  * this machine. Redirects, and addresses that the server names, may lead to any public host over `https:`, and to
  * nothing else; that they did is said.
  */
-
 import type { EgressFault } from "../egress/egress-fault.ts";
 import { type FetchedAnswer, guardedFetch } from "../egress/guarded-fetch.ts";
 import { type AddressBook, SYSTEM_ADDRESSES } from "../egress/resolve-public.ts";
@@ -82,9 +81,10 @@ const EGRESS_CODES: Readonly<Partial<Record<EgressFault["reason"], InstallFaultC
   redirects: "source.failed",
   "media-type": "source.failed",
 };
+const LIMITED = "Install from its repository, or from a smaller package.";
 const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
   "source.unreachable": "Check the address and the network, then try again.",
-  "source.limited": "Install from its repository, or from a smaller package.",
+  "source.limited": LIMITED,
   "source.failed": "Try again later, or tell whoever runs the server.",
 };
 
@@ -113,8 +113,7 @@ function takeAnswer(
   { url, maxBytes }: DownloadRequest,
 ): DownloadOutcome {
   if (isCut) {
-    const message = `${showPath(url)} has more than ${maxBytes} bytes.`;
-    return faulty("source.limited", message, HINTS["source.limited"] ?? "");
+    return faulty("source.limited", `${showPath(url)} has more than ${maxBytes} bytes.`, LIMITED);
   }
   const { host } = new URL(from);
   const asked = new URL(url);

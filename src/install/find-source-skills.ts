@@ -133,9 +133,10 @@ async function nameRoot(found: SkillCandidate, rootName: string): Promise<SkillC
 
 /** The skill's folder leaves its source: what leads out of it, or is too much for one, is found here at the latest. */
 function withTreeCheck(skill: SourceSkill): SourceSkill {
-  const found = checkTree(skill.directory);
-  if (found.length === 0) return skill;
-  return { ...skill, diagnostics: [...skill.diagnostics, ...found], valid: skill.valid && !hasErrors(found) };
+  const wrong = checkTree(skill.directory).filter(({ severity }) => severity === "error");
+  return wrong.length === 0
+    ? skill
+    : { ...skill, diagnostics: [...skill.diagnostics, ...wrong], valid: false };
 }
 
 /** Sources carry the same skill for several clients (`skills/`, `.claude/skills/`): one of them is enough. */

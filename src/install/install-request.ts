@@ -111,9 +111,9 @@ export interface SkillFinding extends Finding {
 }
 
 /** A fault is about the source or the request; what was decided for each skill stands in `installed` and `skipped`. */
-export type InstallOutcome = InstallResult | FaultOutcome;
+export type InstallOutcome = InstallReport | FaultOutcome;
 
-export interface InstallResult {
+export interface InstallReport {
   readonly ok: true;
   /** With `dryRun`: what would be. */
   readonly installed: readonly InstalledSkill[];

@@ -52,7 +52,7 @@ export async function openSource(
     ...diagnostic,
     path: pathIn(here, diagnostic.path),
   });
-  const diagnostics = [...source.diagnostics, ...found.diagnostics.map(tell)];
+  const diagnostics = [...source.diagnostics, ...found.diagnostics].map(tell);
   if (found.skills.length === 0) return noSkill(address, diagnostics);
   const named = await Promise.all(found.skills.map(holdToName));
   const skills = named.map((skill) => ({ ...skill, diagnostics: skill.diagnostics.map(tell) }));

@@ -1,5 +1,5 @@
 /** What stands at a place that a lock records for another client: nothing, what Metier put there, or something else. */
-import { lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Places } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
@@ -44,7 +44,11 @@ export function stateOfPlace(
   if (!found.ok) return "foreign";
   const { digest } = found.identity;
   if (digest === entry.digest) return copy.how === "copy" ? "right" : "earlier";
-  return [entry.previous?.digest, ...digests].includes(digest) ? "earlier" : "foreign";
+  const isOwn =
+    [entry.previous?.digest, ...digests].includes(digest) ||
+    // A version that someone was killed over before the copy followed.
+    existsSync(storeFolder(context.places, { name: entry.name, digest }));
+  return isOwn ? "earlier" : "foreign";
 }
 
 /** The first place of an entry at which something stands that Metier did not put there. */

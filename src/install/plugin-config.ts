@@ -15,7 +15,7 @@ import { moveGit } from "./addresses/git-address.ts";
 import type { InstallFault } from "./install-fault.ts";
 import type { InstallDecisions, InstallRequest, SkippedSkill } from "./install-request.ts";
 import { isSameOrigin } from "./same-origin.ts";
-import { type GitAddress, parseSourceAddress, type SourceAddress } from "./source-address.ts";
+import { parseSourceAddress, type SourceAddress } from "./source-address.ts";
 
 export interface PluginConfig {
   /** The user's config file, which is edited. */
@@ -38,13 +38,30 @@ export async function trackInstalled(
   lockFile: LockFile,
   { plugins, places }: PluginParts,
 ): Promise<readonly Diagnostic[]> {
-  const tracked = entries.flatMap((entry) => {
-    const address = gitAddress(entry, places);
-    return address ? [describeEntry(entry, address, isWhole && entries.length > 1)] : [];
-  });
+  const tracked = entries.flatMap(
+    (entry) => describePlugin(entry, places, isWhole && entries.length > 1) ?? [],
+  );
   if (plugins === undefined || lockFile.owner !== "user" || tracked.length === 0) return [];
   const meaning: PluginMeaning = (source) => parsePlugin(source, places)?.canonical ?? source.url;
   return attemptEdit(plugins.file, () => addPlugins(plugins.file, tracked, meaning));
+}
+
+/** As the config has it; `undefined` for what is not from a repository. */
+export function describePlugin(
+  entry: LockEntry,
+  places: PluginParts["places"],
+  isWhole: boolean = false,
+): PluginEntry | undefined {
+  const { ref, installedAt, path } = entry;
+  const address = parsePlugin({ url: entry.source }, places);
+  if (address?.kind !== "git") return undefined;
+  return {
+    url: moveGit(address, { path: isWhole ? address.path : path }).canonical,
+    ...(ref !== undefined && { ref }),
+    ...(!isWhole && { name: calledAs(entry) }),
+    enabled: true,
+    installedAt,
+  };
 }
 
 /** `left` are the entries that the lock still lists. */
@@ -138,22 +155,6 @@ function isSamePlugin(
     isWhole ? "" : address.path,
     places,
   );
-}
-
-function describeEntry(entry: LockEntry, address: GitAddress, isWhole: boolean): PluginEntry {
-  const { ref, installedAt } = entry;
-  return {
-    url: moveGit(address, { path: isWhole ? address.path : entry.path }).canonical,
-    ...(ref !== undefined && { ref }),
-    ...(!isWhole && { name: calledAs(entry) }),
-    enabled: true,
-    installedAt,
-  };
-}
-
-function gitAddress(entry: LockEntry, places: PluginParts["places"]): GitAddress | undefined {
-  const address = parsePlugin({ url: entry.source }, places);
-  return address?.kind === "git" ? address : undefined;
 }
 
 function parsePlugin(

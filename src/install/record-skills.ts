@@ -28,6 +28,8 @@ export function recordSkills(
   planned: readonly PlannedSkill[],
   context: RecordContext,
 ): FaultOutcome | undefined {
+  // A source may reach a skill of its own over a link; what moves is the folder itself.
+  const folders = new Map(planned.map((plan) => [plan, realPathOr(plan.skill.directory)]));
   // Deepest first: a skill inside another is copied out of it before the other one moves.
   const byDepth = planned.toSorted((a, b) => b.skill.path.length - a.skill.path.length);
   for (const plan of byDepth) {
@@ -35,24 +37,22 @@ export function recordSkills(
       rememberFiles(context.parts.places, plan.skill);
       continue;
     }
-    const fault = store(plan, planned, context);
+    const fault = store(plan, folders, context);
     if (fault) return fault;
   }
   return replaceLock(planned, context.lockFile);
 }
 
 function store(
-  { skill }: PlannedSkill,
-  all: readonly PlannedSkill[],
+  plan: PlannedSkill,
+  folders: ReadonlyMap<PlannedSkill, string>,
   { quarantine, parts, lockFile }: RecordContext,
 ): FaultOutcome | undefined {
-  const { name, digest } = skill;
-  const directory = realPathOr(skill.directory); // A source may reach its own skill over a link.
-  const isNested = all.some(
-    (other) => other.skill !== skill && isInside(directory, realPathOr(other.skill.directory)),
-  );
-  const moved = isNested ? join(quarantine.makeFolder(), "skill") : directory;
-  if (isNested) cpSync(directory, moved, { recursive: true, verbatimSymlinks: true });
+  const { name, digest, directory } = plan.skill;
+  const folder = folders.get(plan) ?? directory;
+  const isNested = [...folders].some(([other, place]) => other !== plan && isInside(folder, place));
+  const moved = isNested ? join(quarantine.makeFolder(), "skill") : folder;
+  if (isNested) cpSync(folder, moved, { recursive: true, verbatimSymlinks: true });
   const placed = placeInStore(parts.places, moved, { name, digest, lock: lockFile });
   if (placed.ok) return undefined;
   const hint = "Something else writes into the quarantine; find out what, then run the command again.";

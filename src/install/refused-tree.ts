@@ -1,5 +1,5 @@
 /** What an archive or folder does that nothing installable may do. Thrown while it is read, a fault for whoever asked. */
-import { type FaultOutcome, faulty } from "./install-fault.ts";
+import { cancelledFault, type FaultOutcome, faulty } from "./install-fault.ts";
 
 type RefusalCode = "source.unsafe" | "source.limited" | "source.damaged" | "source.failed";
 
@@ -12,9 +12,9 @@ const HINTS: Readonly<Record<RefusalCode, string>> = {
 };
 
 export class RefusedTree extends Error {
-  readonly code: RefusalCode;
+  readonly code: RefusalCode | "cancelled";
 
-  constructor(code: RefusalCode, message: string) {
+  constructor(code: RefusalCode | "cancelled", message: string) {
     super(message);
     this.code = code;
   }
@@ -23,5 +23,11 @@ export class RefusedTree extends Error {
 /** Any other fault is the machine's own, and is thrown on. `what`: the archive or folder. */
 export function describeRefusal(fault: unknown, what: string): FaultOutcome {
   if (!(fault instanceof RefusedTree)) throw fault;
+  if (fault.code === "cancelled") return cancelledFault();
   return faulty(fault.code, `${what} is refused. ${fault.message}`, HINTS[fault.code]);
+}
+
+/** Between two files: whether someone called it off. */
+export function stopIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new RefusedTree("cancelled", "It was called off.");
 }

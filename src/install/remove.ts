@@ -110,7 +110,7 @@ function notInstalled(name: string, { skills }: Lock, removal: Removal): FaultOu
   }
   const found = locate(name);
   if (found) {
-    const message = `Metier did not install \`${name}\`: it is a ${found.scope} skill, at \`${found.location}\`.`;
+    const message = `Metier did not install \`${name}\`: it is of scope \`${found.scope}\`, at \`${found.location}\`.`;
     const hint = `Delete it yourself, or switch it off with \`metier disable ${name}\`.`;
     return faulty("install.not_installed", message, hint);
   }

@@ -1,5 +1,6 @@
 /** What findings mean for an installation: which of them stop it, and which only a person may wave through. */
-import { type Finding, isAtLeast, type ScanSeverity } from "../scan/finding.ts";
+import type { ScanSeverity } from "../config/scan-fields.ts";
+import { type Finding, isAtLeast } from "../scan/finding.ts";
 import type { SkippedPart } from "../scan/scan-limits.ts";
 import type { SkippedSkill } from "./install-request.ts";
 

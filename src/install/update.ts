@@ -12,7 +12,7 @@ import { type LockFile, lockedFolder } from "../lock/lock-places.ts";
 import { readGrants } from "../trust/grant-store.ts";
 import { chooseInstalled, type LockedEntry } from "./choose-installed.ts";
 import { tidyStore } from "./finish-install.ts";
-import { cancelledFault } from "./install-fault.ts";
+import { type FaultOutcome, faulty } from "./install-fault.ts";
 import type { InstallParts } from "./install-request.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
 import { openQuarantine, type Quarantine } from "./quarantine.ts";
@@ -66,14 +66,14 @@ async function update(chosen: readonly LockedEntry[], updating: Updating): Promi
   const reviews = candidates.map(({ review }) => review);
   const taken: Candidate[] = [];
   for (const candidate of candidates) {
-    if (request.signal?.aborted) return cancelledFault();
+    if (request.signal?.aborted) return cancelled();
     request.onReview?.(candidate.review);
     const decision = await decideUpdate(candidate.review, request, decisions, parts);
-    if (decision === "abort") return cancelledFault();
+    if (decision === "abort") return cancelled();
     if (decision === "take") taken.push(candidate);
     else skipped.push(decision);
   }
-  if (request.signal?.aborted) return cancelledFault();
+  if (request.signal?.aborted) return cancelled();
   if (request.dryRun) {
     const updated = taken.map((candidate) => describeUpdated(candidate, [], parts));
     return { ok: true, updated, skipped, reviews, diagnostics: [] };
@@ -87,6 +87,10 @@ async function update(chosen: readonly LockedEntry[], updating: Updating): Promi
     diagnostics.push(...outcome.diagnostics);
   }
   return { ok: true, updated, skipped, reviews, diagnostics };
+}
+
+function cancelled(): FaultOutcome {
+  return faulty("cancelled", "Cancelled; nothing was updated.", "Run the command again when you want it.");
 }
 
 interface Compared {

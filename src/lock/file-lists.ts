@@ -21,8 +21,7 @@ export interface FileList {
 }
 
 export function rememberFiles(places: ListPlaces, { digest, files }: FileList): void {
-  const file = listFile(places, digest);
-  if (lstatSync(file, { throwIfNoEntry: false })) return;
+  if (recallFiles(places, digest)) return;
   const rows = files.map(({ path, kind, size, executable, digest: content }) => ({
     path,
     kind,
@@ -31,7 +30,7 @@ export function rememberFiles(places: ListPlaces, { digest, files }: FileList): 
     digest: content,
   }));
   mkdirSync(listsFolder(places), { recursive: true, mode: 0o700 });
-  replaceFile(file, JSON.stringify(rows), { flush: false });
+  replaceFile(listFile(places, digest), JSON.stringify(rows), { flush: false });
 }
 
 /** `undefined` when there is none, or none that gives this digest. */

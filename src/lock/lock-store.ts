@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { MetierError } from "../foundation/errors.ts";
 import { readBounded } from "../host/read-bounded.ts";
-import { replaceFile } from "../host/write-atomic.ts";
+import { removeLeftovers, replaceFile } from "../host/write-atomic.ts";
 import { withLock } from "../trust/lock-file.ts";
 import { EMPTY_LOCK, type Lock } from "./lock-entry.ts";
 import { LOCK_LIMITS, parseLock, renderLock } from "./lock-file-format.ts";
@@ -31,6 +31,7 @@ export function readLock(file: LockFile): LockOutcome {
 export function changeLock(file: LockFile, change: (lock: Lock) => Lock): LockOutcome {
   mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 });
   return withLock(file.path, (isHeld) => {
+    removeLeftovers(file.path);
     const before = readText(file);
     if (typeof before !== "string") return before;
     const read = parse(file, before);

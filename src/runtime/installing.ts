@@ -1,6 +1,6 @@
 /**
- * How a `Metier` installs skills, updates them and takes them away again. The stages behind it (git, archives, the scan) are loaded by the
- * first call, and the catalog is read anew after every change.
+ * How a `Metier` installs skills, updates them and takes them away again. The stages behind it (git, archives, the scan)
+ * are loaded by the first call, and the catalog is read anew after every change.
  */
 import { dirname } from "node:path";
 import type { Environment } from "../host/find-command.ts";
@@ -111,7 +111,8 @@ export function createInstalling(inputs: InstallingInputs): Installing {
 /** What installing is given of everything else. */
 export function installParts(inputs: InstallingInputs): InstallParts {
   const { current, profile, places, project, cwd, environment } = inputs;
-  const { catalog } = current();
+  const { catalog, config } = current();
+  const { block, ignore } = config.config.scan;
   return {
     places,
     cwd,
@@ -119,8 +120,8 @@ export function installParts(inputs: InstallingInputs): InstallParts {
     environment,
     profile,
     scan: {
-      block: "block",
-      ignore: [],
+      block,
+      ignore,
       knownNames: catalog.names(),
       isAccepted: () => false,
     },

@@ -1,10 +1,7 @@
 /** What a scan finds: a rule that applies at a place in a skill's files, with how bad it is. */
 import { createHash } from "node:crypto";
+import { SCAN_SEVERITIES, type ScanSeverity } from "../config/scan-fields.ts";
 import { compareText } from "../foundation/diagnostic.ts";
-
-/** Mildest first. `block`: nothing harmless looks like this. */
-export const SCAN_SEVERITIES = ["info", "low", "medium", "high", "block"] as const;
-export type ScanSeverity = (typeof SCAN_SEVERITIES)[number];
 
 export interface Finding {
   /** Of the rule; stable: `exfiltration.secret`. */

@@ -1,5 +1,5 @@
 /** What a rule is: facts for people, and a function that finds where it applies. */
-import type { ScanSeverity } from "./finding.ts";
+import type { ScanSeverity } from "../config/scan-fields.ts";
 import type { ScannedSkill } from "./scanned-skill.ts";
 
 export const RULE_FAMILIES = [

@@ -14,7 +14,7 @@ export function isWarning(text: string): boolean {
 
 /** Of the text before a phrase: the phrase is what someone else might say, or what is not to be done. */
 const MENTION =
-  /\b(?:if|when(?:ever)?|should|even if)\b[^.]{0,100}\b(?:says?|asks?|tells?|contains?|claims?|instructs?|attempts?|tries|requests?|appears?|includes?)\b|\b(?:never|do not|don['’]?t|must not|cannot|won['’]?t|refuse to|attempts? to|attempting to|trying to|asking (?:you|it|the \w+) to|instructions? to|text that says|phrases? (?:like|such as)|such as|like|can|could|may|might)\b[^.]{0,40}$/i;
+  /\b(?:if|when(?:ever)?|should|even if)\b[^.]{0,100}\b(?:says?|asks?|tells?|contains?|claims?|instructs?|attempts?|tries|requests?|appears?|includes?)\b|\b(?:texts?|content|files?|pages?|documents?|messages?|prompts?|skills?|instructions?|anything|something|results?)\s+(?:that|which|who)\s+(?:tells?|asks?|says?|instructs?|wants?|tries)\b|\b(?:never|do not|don['’]?t|must not|cannot|won['’]?t|refuse to|attempts? to|attempting to|trying to|asking (?:you|it|the \w+) to|instructions? to|text that says|phrases? (?:like|such as)|such as|like|can|could|may|might)\b[^.]{0,40}$/i;
 
 export function isMentionAfter(before: string): boolean {
   return MENTION.test(before);

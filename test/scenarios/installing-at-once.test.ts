@@ -1,36 +1,11 @@
 /** Several installations at the same time, and ones that are killed: what is installed is always whole. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { storeFolder } from "../../src/lock/lock-places.ts";
-import { findDifference } from "../../src/lock/store.ts";
+import { codeOf, expectWhole, startCli } from "../support/install-processes.ts";
 import { createInstallWorld, type InstallWorld, skillFiles } from "../support/installing.ts";
 import { until } from "../support/processes.ts";
-import { ROOT } from "../support/repository.ts";
 import { verifies } from "../support/verifies.ts";
-
-function startCli(world: InstallWorld, ...args: readonly string[]): ChildProcess {
-  const main = join(ROOT, "src/cli/main.ts");
-  return spawn(process.execPath, [main, ...args, "--home", world.home], {
-    cwd: world.project,
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
-    stdio: "ignore",
-  });
-}
-
-async function codeOf(child: ChildProcess): Promise<number | null> {
-  const [code] = await once(child, "exit");
-  return code as number | null;
-}
-
-/** Every skill that the lock records is in the store, byte for byte. */
-function expectWhole(world: InstallWorld): void {
-  for (const entry of world.lock().skills) {
-    expect(findDifference(storeFolder(world.places, entry), entry.digest)).toBeUndefined();
-  }
-}
 
 verifies(187, "installations at the same time lose nothing of each other", async () => {
   const world = createInstallWorld();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** What the developer may set for a test run. */
-const KEPT = new Set(["METIER_REQUIRE_SANDBOX", "METIER_FUZZ_RUNS"]);
+const KEPT = new Set(["METIER_REQUIRE_SANDBOX", "METIER_FUZZ_RUNS", "METIER_KILLS", "METIER_KILL_SEED"]);
 
 export function setup(): () => void {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "metier-test-home-")));

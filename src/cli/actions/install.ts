@@ -1,8 +1,8 @@
 /** `metier install`: a source becomes installed skills, or the locks are restored; questions only in a terminal. */
 import { ERROR_CODES, MetierError } from "../../foundation/errors.ts";
 import {
+  type InstallReport,
   type InstallRequest,
-  type InstallResult,
   type InstallReview,
   isFailure,
 } from "../../install/install-request.ts";
@@ -91,7 +91,7 @@ function toRequest(flags: InstallFlags, source: string | undefined): InstallRequ
 
 /** Where nothing came of it, the reason is also the error that every command has. */
 function resultJson(
-  { installed, skipped, findings, diagnostics }: InstallResult,
+  { installed, skipped, findings, diagnostics }: InstallReport,
   review?: InstallReview,
 ): object {
   const [failure] = skipped.filter(isFailure);

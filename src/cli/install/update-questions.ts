@@ -1,20 +1,30 @@
 /** The question of an update, to the person at the terminal: keep, take or abort; the diff on demand. */
 import { isRisky } from "../../install/update/decide-update.ts";
-import type { UpdateDecisions, UpdateReview } from "../../install/update-request.ts";
+import type { UpdateAnswer, UpdateDecisions, UpdateReview } from "../../install/update-request.ts";
 import { type CliContext, out } from "../context.ts";
 import { type Style, safeLine } from "../output/style.ts";
 import { diffText } from "../output/update-text.ts";
+
+const ANSWERS: Readonly<Record<string, UpdateAnswer | "diff">> = {
+  t: "take",
+  take: "take",
+  k: "keep",
+  keep: "keep",
+  a: "abort",
+  abort: "abort",
+  d: "diff",
+  diff: "diff",
+};
 
 export function askAboutUpdates(context: CliContext, style: Style): UpdateDecisions {
   return {
     async decide(review) {
       const usual = isRisky(review) || review.local.length > 0 ? "keep" : "take";
       for (;;) {
-        const answer = (await context.io.ask(questionText(review, usual))).trim().toLowerCase() || usual;
-        if (answer === "t" || answer === "take") return "take";
-        if (answer === "k" || answer === "keep") return "keep";
-        if (answer === "a" || answer === "abort") return "abort";
-        if (answer === "d" || answer === "diff") out(context, diffText(review.diff, style));
+        const typed = (await context.io.ask(questionText(review, usual))).trim().toLowerCase();
+        const answer = ANSWERS[typed || usual];
+        if (answer === "diff") out(context, diffText(review.diff, style));
+        else if (answer !== undefined) return answer;
         else out(context, "Answer with `take`, `keep`, `diff` or `abort`.");
       }
     },

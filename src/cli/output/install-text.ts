@@ -1,6 +1,6 @@
 /** What came of an installation: what is installed and whether it is trusted, what is not and why. */
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type InstalledSkill, type InstallResult, isFailure } from "../../install/install-request.ts";
+import { type InstalledSkill, type InstallReport, isFailure } from "../../install/install-request.ts";
 import { diagnosticText } from "./diagnostics-text.ts";
 import { findingText } from "./review-text.ts";
 import { type Style, safeLine } from "./style.ts";
@@ -11,7 +11,7 @@ export interface InstallWish {
 }
 
 export function installedText(
-  { installed, skipped }: InstallResult,
+  { installed, skipped }: InstallReport,
   wish: InstallWish,
   catalog: Catalog,
   style: Style,
@@ -50,7 +50,7 @@ function doneText(
   return [first, ...notes.map((note) => `    ${style.dim(safeLine(note))}`)].join("\n");
 }
 
-export function failuresText({ skipped, findings, diagnostics }: InstallResult, style: Style): string {
+export function failuresText({ skipped, findings, diagnostics }: InstallReport, style: Style): string {
   return [
     ...skipped.filter(isFailure).map(({ name, code, reason, hint }) => {
       // Of the others the findings were shown before; what is blocked is not asked about.

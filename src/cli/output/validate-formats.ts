@@ -1,9 +1,9 @@
 /** The machine-readable forms of a validation: SARIF 2.1.0 for code scanning, workflow commands for GitHub Actions. */
 
-import { relative, sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { relative } from "node:path";
 import type { Diagnostic, Severity } from "../../foundation/diagnostic.ts";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../foundation/diagnostic-codes.ts";
+import { sarifDocument, sarifLocation } from "./sarif.ts";
 import { safeText } from "./style.ts";
 
 const SARIF_LEVEL: Record<Severity, string> = { error: "error", warning: "warning", info: "note" };
@@ -11,19 +11,10 @@ const GITHUB_COMMAND: Record<Severity, string> = { error: "error", warning: "war
 
 export function sarifReport(diagnostics: readonly Diagnostic[], cwd: string, version: string): object {
   const codes = [...new Set(diagnostics.map(({ code }) => code))].sort();
-  return {
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [
-      {
-        tool: { driver: { name: "metier", version, rules: codes.map(sarifRule) } },
-        originalUriBaseIds: { ROOT: { uri: `${pathToFileURL(cwd).href}/` } },
-        results: diagnostics.map((diagnostic) =>
-          sarifResult(diagnostic, codes.indexOf(diagnostic.code), cwd),
-        ),
-      },
-    ],
-  };
+  const results = diagnostics.map((diagnostic) =>
+    sarifResult(diagnostic, codes.indexOf(diagnostic.code), cwd),
+  );
+  return sarifDocument({ version, cwd, rules: codes.map(sarifRule), results });
 }
 
 function sarifRule(code: DiagnosticCode): object {
@@ -44,12 +35,6 @@ function sarifResult(
     message: { text: hint ? `${message} ${hint}` : message },
     locations: [{ physicalLocation: { artifactLocation: sarifLocation(path, cwd), ...region } }],
   };
-}
-
-function sarifLocation(path: string, cwd: string): object {
-  const inside = relative(cwd, path);
-  if (inside === "" || inside.startsWith("..")) return { uri: pathToFileURL(path).href };
-  return { uri: inside.split(sep).map(encodeURIComponent).join("/"), uriBaseId: "ROOT" };
 }
 
 /** One workflow command a line; values escaped as the runner demands, so a skill cannot issue commands of its own. */

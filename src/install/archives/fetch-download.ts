@@ -12,16 +12,17 @@ import { unpackArchive } from "./unpack-archive.ts";
 
 export async function fetchDownload(address: DownloadAddress, context: FetchContext): Promise<FetchOutcome> {
   const { kind, url, path, canonical } = address;
-  const { into, limits } = context;
+  const { into } = context;
   const got = await getBytes(address, context);
   if (!got.ok) return got;
-  const { bytes, diagnostics } = got;
+  const { bytes } = got;
   try {
-    const folder =
+    const { folder, diagnostics: remarks } =
       kind === "archive"
-        ? await unpackArchive(bytes, into, limits)
+        ? await unpackArchive(bytes, into, context)
         : await writeSingleFile(bytes, into, nameByAddress(decodeURIComponent(new URL(url).pathname)));
     const paths = path === "" ? {} : { paths: [path] };
+    const diagnostics = [...got.diagnostics, ...remarks];
     return { ok: true, source: { folder, resolved: digestBytes(bytes), canonical, ...paths, diagnostics } };
   } catch (fault) {
     return describeRefusal(fault, showPath(canonical));

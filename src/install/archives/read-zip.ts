@@ -3,7 +3,7 @@
  * entries may share bytes: otherwise another program would unpack another tree, or one small file counts many times.
  */
 import { crc32 } from "node:zlib";
-import type { Entry, ZipFile } from "yauzl";
+import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { showPath } from "../../host/contained-path.ts";
 import { RefusedTree } from "../refused-tree.ts";
 import type { SourceLimits } from "../source-limits.ts";
@@ -37,7 +37,6 @@ interface ZipEntry {
 }
 
 export async function* readZip(bytes: Buffer, limits: SourceLimits): AsyncGenerator<ArchiveEntry, void> {
-  const { fromBufferPromise } = await import("yauzl");
   const zip = await orRefused(
     fromBufferPromise(bytes, { decodeStrings: false, validateEntrySizes: true, autoClose: false }),
   );
@@ -110,7 +109,7 @@ async function compareHeaders(
   const follow = (local.generalPurposeBitFlag & SIZES_FOLLOW) !== 0;
   const agree =
     local.fileName.equals(entry.fileNameRaw) &&
-    local.generalPurposeBitFlag === entry.generalPurposeBitFlag &&
+    (local.generalPurposeBitFlag & ENCRYPTED) === 0 &&
     local.compressionMethod === entry.compressionMethod &&
     agrees(local.crc32, entry.crc32, follow) &&
     agrees(local.compressedSize, entry.compressedSize, follow) &&

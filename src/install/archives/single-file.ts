@@ -6,11 +6,16 @@ import { folderName } from "../../host/folder-name.ts";
 import { parseSkill } from "../../parse/parse-skill.ts";
 import { validateSkill } from "../../validate/validate-skill.ts";
 import { RefusedTree } from "../refused-tree.ts";
+import type { UnpackedTree } from "./unpack-archive.ts";
 
 const WEB_PAGE = /^\s*<(?:!doctype html|html)/i;
 
 /** The folder in `into`, named as the skill names itself, or else by `defaultName`. Throws `RefusedTree`. */
-export async function writeSingleFile(bytes: Buffer, into: string, defaultName: string): Promise<string> {
+export async function writeSingleFile(
+  bytes: Buffer,
+  into: string,
+  defaultName: string,
+): Promise<UnpackedTree> {
   if (!isUtf8(bytes) || bytes.includes(0)) throw new RefusedTree("source.damaged", "It is no UTF-8 text.");
   const text = bytes.toString();
   if (WEB_PAGE.test(text)) {
@@ -24,7 +29,7 @@ export async function writeSingleFile(bytes: Buffer, into: string, defaultName: 
   const folder = join(into, folderName(manifest?.name ?? defaultName));
   mkdirSync(folder);
   writeFileSync(join(folder, "SKILL.md"), bytes, { flag: "wx", mode: 0o644 });
-  return folder;
+  return { folder, diagnostics: [] };
 }
 
 /** `…/pdf/SKILL.md` is `pdf`, `…/pdf.md` too. */

@@ -1,8 +1,9 @@
 /** An archive becomes a folder. Which format it has, its first bytes say; a file's name or a server's word do not count. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import { removeFolder } from "../../host/remove-folder.ts";
-import { RefusedTree } from "../refused-tree.ts";
+import { RefusedTree, stopIfCancelled } from "../refused-tree.ts";
 import type { SourceLimits } from "../source-limits.ts";
 import { createTreeWriter } from "../tree-writer.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
@@ -16,19 +17,34 @@ const FRAME_BYTES: number = 1024 * 1024;
 /** What the Finder adds to its archives: icons and the like. */
 const FINDER_FOLDER = "__MACOSX";
 
-/**
- * Unpacks into `into`, an empty folder. Gives the folder of the tree: `into`, or the only folder in it, as archives of
- * repositories have it. Throws `RefusedTree`.
- */
-export async function unpackArchive(bytes: Buffer, into: string, limits: SourceLimits): Promise<string> {
+export interface UnpackOptions {
+  readonly limits: SourceLimits;
+  readonly signal?: AbortSignal;
+}
+
+export interface UnpackedTree {
+  /** `into`, or the only folder in it, as archives of repositories have it. */
+  readonly folder: string;
+  /** What is worth knowing of it, none of it an error. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Unpacks into `into`, an empty folder. Throws `RefusedTree`. */
+export async function unpackArchive(
+  bytes: Buffer,
+  into: string,
+  options: UnpackOptions,
+): Promise<UnpackedTree> {
+  const { limits, signal } = options;
   const writer = createTreeWriter(into, limits);
   for await (const entry of await readEntries(bytes, limits)) {
+    stopIfCancelled(signal);
     if (entry.kind === "file") await writer.addFile(entry.path, entry);
     else if (entry.kind === "link") writer.addLink(entry.path, entry.target);
     else if (entry.path !== "" && entry.path !== ".") writer.addFolder(entry.path);
   }
-  writer.finish();
-  return findTop(into);
+  const diagnostics = writer.finish();
+  return { folder: findTop(into), diagnostics };
 }
 
 async function readEntries(bytes: Buffer, limits: SourceLimits): Promise<AsyncIterable<ArchiveEntry>> {

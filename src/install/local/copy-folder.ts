@@ -14,9 +14,11 @@ import {
   readSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import { isSkillFileName } from "../../sources/folder-listing.ts";
 import { stampOf } from "../../trust/identify-file.ts";
-import { RefusedTree } from "../refused-tree.ts";
+import { RefusedTree, stopIfCancelled } from "../refused-tree.ts";
 import { MAX_ENTRIES_PER_FILE, type SourceLimits } from "../source-limits.ts";
 import { createTreeWriter } from "../tree-writer.ts";
 
@@ -30,27 +32,36 @@ interface ListedEntry {
 
 export interface CopyOptions {
   readonly limits: SourceLimits;
+  readonly signal?: AbortSignal | undefined;
   /** Called for every file. */
   onFile?(done: number, total: number): void;
 }
 
+const BATCH = 64;
 const CHUNK: number = 1024 * 1024;
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** `into` is empty. Throws `RefusedTree`. */
-export async function copyFolder(folder: string, into: string, options: CopyOptions): Promise<void> {
-  const { limits, onFile } = options;
+/** `into` is empty. Gives what is worth knowing of the tree, none of it an error. Throws `RefusedTree`. */
+export async function copyFolder(
+  folder: string,
+  into: string,
+  options: CopyOptions,
+): Promise<readonly Diagnostic[]> {
+  const { limits, signal, onFile } = options;
   const entries = listEntries(folder, limits);
   const writer = createTreeWriter(into, limits);
   for (const [index, entry] of entries.entries()) {
+    if (index % BATCH === 0) await setImmediate(); // A terminal or a server may be waiting.
+    stopIfCancelled(signal);
     onFile?.(index, entries.length);
     const place = join(folder, entry.path);
     if (entry.kind === "link") writer.addLink(entry.path, readlinkSync(place));
     else await copyFile(place, entry, writer);
   }
-  writer.finish();
+  const remarks = writer.finish();
   const before = JSON.stringify(entries);
   if (JSON.stringify(listEntries(folder, limits)) !== before) throw changed();
+  return remarks;
 }
 
 async function copyFile(

@@ -22,14 +22,15 @@ export async function fetchFolder(address: FolderAddress, context: FetchContext)
   }
   const wrong = whyNotFrom(path, real, context);
   if (wrong !== undefined) return wrong;
-  const diagnostics = real === path ? [] : [reportLink(path, real)];
+  const diagnostics: Diagnostic[] = real === path ? [] : [reportLink(path, real)];
   if (context.link) {
     return { ok: true, source: { folder: real, resolved: real, canonical, linked: true, diagnostics } };
   }
-  const { into, limits, onProgress } = context;
+  const { into, limits, signal, onProgress } = context;
   const what = `Copying ${path}`;
   try {
-    await copyFolder(real, into, { limits, onFile: (done, total) => onProgress?.({ what, done, total }) });
+    const onFile = (done: number, total: number): void => onProgress?.({ what, done, total });
+    diagnostics.push(...(await copyFolder(real, into, { limits, signal, onFile })));
   } catch (fault) {
     return isSystemFault(fault) ? describeLocalFault(fault, path) : describeRefusal(fault, showPath(path));
   }

@@ -14,7 +14,7 @@ import { describeRefusal } from "../refused-tree.ts";
 import type { NpmAddress } from "../source-address.ts";
 import { chooseVersion } from "./choose-version.ts";
 import { askNpmForRegistry, findNpm } from "./find-npm.ts";
-import { NPM_DEFAULT, nodeRegistry } from "./node-registry.ts";
+import { nodeRegistry } from "./node-registry.ts";
 import { type PackageDocument, type PackageVersion, readPackageDocument } from "./package-document.ts";
 
 /** A package with thousands of versions has a long document. */
@@ -39,10 +39,10 @@ export async function fetchNpm(address: NpmAddress, context: FetchContext): Prom
     return faulty("source.damaged", message, "Try again; if it stays so, tell whoever runs the registry.");
   }
   try {
-    const folder = await unpackArchive(got.bytes, context.into, context.limits);
+    const { folder, diagnostics: remarks } = await unpackArchive(got.bytes, context.into, context);
     const resolved = `${version} ${digest}`;
     const paths = path === "" ? {} : { paths: [path] };
-    const diagnostics = [...got.diagnostics, ...reportDeprecated(what, entry)];
+    const diagnostics = [...got.diagnostics, ...reportDeprecated(what, entry), ...remarks];
     return { ok: true, source: { folder, resolved, ref: range, canonical, ...paths, diagnostics } };
   } catch (fault) {
     return describeRefusal(fault, what);
@@ -71,12 +71,16 @@ type RegistryOutcome = { readonly ok: true; readonly url: string } | FaultOutcom
 /** As npm is set up for this user, for the scope of the package where it has one. */
 async function findRegistry(name: string, { environment }: FetchContext): Promise<RegistryOutcome> {
   const npm = findNpm(environment);
-  if (npm === undefined) return { ok: true, url: environment.npm_config_registry ?? NPM_DEFAULT };
   const home = { home: environment.HOME ?? homedir() };
   const [scope] = /^@[^/]+/.exec(name) ?? [];
-  const ofScope = scope && (await askNpmForRegistry(npm, home, environment, `${scope}:registry`));
-  const address = ofScope || (await askNpmForRegistry(npm, home, environment)) || NPM_DEFAULT;
-  const registry = nodeRegistry(address);
+  const ofScope = scope && npm && (await askNpmForRegistry(npm, home, environment, `${scope}:registry`));
+  const general = npm ? await askNpmForRegistry(npm, home, environment) : environment.npm_config_registry;
+  const address = ofScope || general;
+  if (npm === undefined && address === undefined) {
+    const message = "npm is not found, so nobody says where its packages are.";
+    return faulty("source.unreachable", message, "Install npm, or set `npm_config_registry` to a registry.");
+  }
+  const registry = nodeRegistry(address ?? ""); // npm does not tell an address with a password.
   if (registry !== undefined) return { ok: true, url: registry.url };
   return faulty(
     "source.refused",

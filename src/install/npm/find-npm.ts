@@ -59,12 +59,28 @@ export async function askNpmForRegistry(
   key = "registry",
 ): Promise<string | undefined> {
   const { npm_config_registry: fromEnvironment, PATH = "" } = environment;
+  const env = { PATH, HOME: home, ...(fromEnvironment && { npm_config_registry: fromEnvironment }) };
+  return askNpm(program, ["config", "get", key], env);
+}
+
+/** What npm uses where nobody set another: lock files name it, whichever registry npm is set to. */
+export function askNpmForDefault({ program }: Npm): Promise<string | undefined> {
+  const unset = ["--userconfig=/dev/null", "--globalconfig=/dev/null"];
+  return askNpm(program, ["config", "get", "registry", ...unset], { HOME: "/" });
+}
+
+async function askNpm(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const limits = ASK_LIMITS;
   const outcome = await runProcess({
     program: process.execPath,
-    args: [program, "config", "get", key],
-    env: { PATH, HOME: home, ...(fromEnvironment && { npm_config_registry: fromEnvironment }) },
+    args: [program, ...args],
+    env,
     cwd: "/",
-    limits: ASK_LIMITS,
+    limits,
   });
   const answer = outcome.ended === "exited" && outcome.exitCode === 0 ? outcome.stdout.trim() : "undefined";
   return answer === "undefined" ? undefined : answer;

@@ -6,9 +6,6 @@ export interface Registry {
   readonly network: readonly string[];
 }
 
-/** What npm uses where nothing else is set, and what lock files name whichever registry npm is set to. */
-export const NPM_DEFAULT = "https://registry.npmjs.org/";
-
 /** `undefined`: it is no address, or one with a user name or password. */
 export function nodeRegistry(url: string): Registry | undefined {
   const read = URL.parse(url.trim());

@@ -29,7 +29,6 @@ export function findPluginSkills(folder: string): PluginSkills {
     severity: "warning",
     path: file,
     message,
-    hint: "Skills are looked for in the usual places instead.",
   }));
   const paths = new Set<string>();
   for (const plugin of plugins) {

@@ -3,6 +3,7 @@
  * `.claude-plugin/plugin.json`, and `.claude-plugin/marketplace.json` as far as its plugins lie in the same source.
  * Reads text; whether the places exist is for the search to see.
  */
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { checkContainedPath } from "../../host/contained-path.ts";
 import { readBounded } from "../../host/read-bounded.ts";
@@ -30,7 +31,7 @@ const STANDARD = "plugin.json";
 const CLAUDE = join(".claude-plugin", "plugin.json");
 const MARKETPLACE = join(".claude-plugin", "marketplace.json");
 
-/** JsonFields that stand for something other than skills. */
+/** Fields that stand for something other than skills. */
 const PARTS: readonly (readonly [field: string, part: string])[] = [
   ["agents", "agents"],
   ["commands", "commands"],
@@ -64,9 +65,12 @@ export function readPlugins(folder: string): PluginReading {
 
 /** `undefined` when there is none; a sentence when it cannot be read. */
 function readJsonObject(file: string): JsonFields | string | undefined {
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const read = readBounded(file, MAX_MANIFEST_BYTES);
-  if (!read.ok) return /ENOENT|ENOTDIR/.test(read.message) ? undefined : read.message;
-  return parseJsonObject(read.text) ?? "It holds no JSON object.";
+  if (!read.ok) return read.message;
+  return (
+    parseJsonObject(read.text) ?? "It holds no JSON object, so skills are looked for in the usual places."
+  );
 }
 
 /** Other programs have a `plugin.json` too; without a name it is none of these. */

@@ -20,37 +20,53 @@ export interface ContentDifference {
 
 /** Larger files are generated or data, and nobody reads their diff. */
 const MAX_TEXT_BYTES = 256 * 1024;
+/** Of a version that changes more files, nobody reads every line. */
+const MOST_COMPARED = 300;
 const MOST_LINES = 600;
 const MAX_LINE = 400;
 const CONTEXT = 3;
 
 export function compareContent(before: SkillFiles, after: SkillFiles): ContentDifference {
+  const [old, now] = [readerOf(before), readerOf(after)];
   const files: ReviewedFile[] = [];
   const shown: string[] = [];
   for (const { path, change } of compareIdentity(before.files, after.files)) {
-    const lines = change === "mode" ? undefined : compareTexts(before, after, path);
+    const isCompared = change !== "mode" && files.length < MOST_COMPARED;
+    const lines = isCompared ? compareTexts(old.read(path), now.read(path)) : undefined;
     files.push({ path, change, ...(lines && countLines(lines)) });
-    shown.push(...showFile(path, change, lines, findFile(after, path)));
+    if (shown.length <= MOST_LINES) shown.push(...showFile(path, change, lines, now.file(path)));
   }
   return { files, diff: cut(shown).join("\n") };
 }
 
-function findFile({ files }: SkillFiles, path: string): IdentifiedFile | undefined {
-  return files.find((file) => file.path === path);
-}
-
 /** `undefined` where one of them is no text to be compared. */
-function compareTexts(before: SkillFiles, after: SkillFiles, path: string): readonly DiffLine[] | undefined {
-  const old = readLines(before, path);
-  const now = readLines(after, path);
-  return old && now ? diffLines(old, now) : undefined;
+function compareTexts(
+  before: readonly string[] | undefined,
+  after: readonly string[] | undefined,
+): readonly DiffLine[] | undefined {
+  return before && after ? diffLines(before, after) : undefined;
 }
 
-function readLines({ directory, files }: SkillFiles, path: string): readonly string[] | undefined {
-  const file = files.find((one) => one.path === path);
-  if (file === undefined) return [];
-  if (file.kind === "link") return [`-> ${readlinkSync(join(directory, path))}`];
-  const read = readBounded(join(directory, path), MAX_TEXT_BYTES);
+interface FileReader {
+  file(path: string): IdentifiedFile | undefined;
+  /** Its lines, none for a file that is not there; `undefined` for what is no text. */
+  read(path: string): readonly string[] | undefined;
+}
+
+function readerOf({ directory, files }: SkillFiles): FileReader {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  return {
+    file: (path) => byPath.get(path),
+    read(path) {
+      const file = byPath.get(path);
+      return file === undefined ? [] : readLines(join(directory, path), file);
+    },
+  };
+}
+
+function readLines(place: string, { kind }: IdentifiedFile): readonly string[] | undefined {
+  if (kind === "link") return [`-> ${readlinkSync(place)}`];
+  const read = readBounded(place, MAX_TEXT_BYTES);
   if (!read.ok || read.notUtf8 || read.text.includes("\0")) return undefined;
   const lines = read.text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -139,5 +155,5 @@ function showLine({ kind, text }: DiffLine): string {
 
 function cut(lines: readonly string[]): readonly string[] {
   if (lines.length <= MOST_LINES) return lines;
-  return [...lines.slice(0, MOST_LINES), `(${lines.length - MOST_LINES} more lines are not shown)`];
+  return [...lines.slice(0, MOST_LINES), "(what is more is not shown)"];
 }

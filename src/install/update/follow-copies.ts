@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from "../../foundation/diagnostic.ts";
 import type { LockEntry } from "../../lock/lock-entry.ts";
-import { lockedFolder, storeFolder } from "../../lock/lock-places.ts";
+import { isWithinOwner, lockedFolder, storeFolder } from "../../lock/lock-places.ts";
 import { makePlaces } from "../fan-out.ts";
 import type { FinishContext } from "../finish-install.ts";
 import { copyFolder, stateOfCopy } from "../project-copy.ts";
@@ -29,6 +29,7 @@ function followFolder(
   { parts, lockFile }: FinishContext,
 ): readonly Diagnostic[] {
   const folder = lockedFolder(parts.places, lockFile, entry);
+  if (!isWithinOwner(lockFile, folder)) return [reportKept(folder)];
   if (stateOfCopy(folder, [entry.digest]) === "intact") return [];
   if (stateOfCopy(folder, digests) === "changed") return [reportKept(folder)];
   return attempt(folder, () => void copyFolder(storeFolder(parts.places, entry), folder));

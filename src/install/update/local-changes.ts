@@ -1,7 +1,13 @@
 /** What someone changed by hand in the folders that hold an installed skill: the store's, the project's own, other clients'. */
 import { lstatSync } from "node:fs";
 import type { LockEntry } from "../../lock/lock-entry.ts";
-import { type LockFile, lockedFolder, placedFolder, storeFolder } from "../../lock/lock-places.ts";
+import {
+  isWithinOwner,
+  type LockFile,
+  lockedFolder,
+  placedFolder,
+  storeFolder,
+} from "../../lock/lock-places.ts";
 import { compareIdentity, identifyFolder } from "../../trust/content-identity.ts";
 import type { IdentifiedFile } from "../../trust/identify-file.ts";
 import { type FaultOutcome, faulty } from "../install-fault.ts";
@@ -19,7 +25,7 @@ export interface HeldFolder {
   readonly client?: string;
 }
 
-/** Where the skill lies as files of its own; links lead to one of them. */
+/** Where the skill lies as files of its own that may have been changed; links lead to one of them. */
 export function heldFolders(
   entry: LockEntry,
   lockFile: LockFile,
@@ -27,10 +33,11 @@ export function heldFolders(
 ): readonly HeldFolder[] {
   if (entry.linked) return [{ folder: lockedFolder(places, lockFile, entry) }];
   const copies = (entry.placed ?? [])
-    .filter((copy) => copy.how === "copy" && stateOfPlace(copy, entry, { places, lockFile }) !== "refused")
+    .filter((copy) => copy.how === "copy" && stateOfPlace(copy, entry, { places, lockFile }) === "foreign")
     .map((copy) => ({ folder: placedFolder(lockFile, copy), client: copy.client }));
-  const own = entry.copied ? [{ folder: lockedFolder(places, lockFile, entry) }] : [];
-  return [{ folder: storeFolder(places, entry) }, ...own, ...copies];
+  const own = lockedFolder(places, lockFile, entry);
+  const hasOwn = entry.copied && isWithinOwner(lockFile, own);
+  return [{ folder: storeFolder(places, entry) }, ...(hasOwn ? [{ folder: own }] : []), ...copies];
 }
 
 export type EditedFolders = { readonly ok: true; readonly edited: readonly EditedFolder[] } | FaultOutcome;

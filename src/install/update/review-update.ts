@@ -77,12 +77,14 @@ function findConflicts(
   theirs: readonly IdentifiedFile[],
 ): readonly string[] {
   const changed = new Set(upstream.map(({ path }) => path));
-  const digestOf = (files: readonly IdentifiedFile[], path: string): string | undefined =>
-    files.find((file) => file.path === path)?.digest;
-  const both = edited.flatMap(({ files, content }) =>
-    files
+  const digests = (files: readonly IdentifiedFile[]): ReadonlyMap<string, string> =>
+    new Map(files.map(({ path, digest }) => [path, digest]));
+  const wanted = digests(theirs);
+  const both = edited.flatMap(({ files, content }) => {
+    const here = digests(content);
+    return files
       .map(({ path }) => path)
-      .filter((path) => changed.has(path) && digestOf(content, path) !== digestOf(theirs, path)),
-  );
+      .filter((path) => changed.has(path) && here.get(path) !== wanted.get(path));
+  });
   return [...new Set(both)].sort();
 }

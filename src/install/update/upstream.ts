@@ -144,20 +144,22 @@ function compare(
   isMovedTag: boolean,
 ): Upstream {
   const skill = skills.find(({ path }) => path === entry.path);
+  if (skill !== undefined && !isValid(skill)) return describeInvalid(skill, entry);
   if (skill === undefined || skill.name !== entry.name) return describeGone(entry, skill, skills);
   if (skill.digest === entry.digest) {
     return { status: "current", reason: "The source has moved on, but this skill is the same." };
   }
-  if (isValid(skill)) return { status: "outdated", source, skill, isMovedTag };
-  const { reason, hint = "" } = refuseInvalid(skill, entry.name);
-  return {
-    status: "failed",
-    fault: { code: "install.invalid", message: `Its new version cannot be used. ${reason}`, hint },
-  };
+  return { status: "outdated", source, skill, isMovedTag };
+}
+
+function describeInvalid(skill: SourceSkill, { name }: LockEntry): Upstream {
+  const { reason, hint = "" } = refuseInvalid(skill, name);
+  const message = `Its new version cannot be used. ${reason}`;
+  return { status: "failed", fault: { code: "install.invalid", message, hint } };
 }
 
 function describeGone(
-  { name, path, source }: LockEntry,
+  { name, path }: LockEntry,
   there: SourceSkill | undefined,
   skills: readonly SourceSkill[],
 ): Upstream {
@@ -167,7 +169,7 @@ function describeGone(
     ? `At ${place} the source now has another skill, \`${there.name}\`.`
     : `The source no longer has it at ${place}.`;
   const hint = elsewhere
-    ? `It has one of that name at \`${elsewhere.path}\`: \`metier install ${source} --skill ${elsewhere.path} --force\`.`
+    ? `It has one of that name at \`${elsewhere.path}\`, which \`metier install\` takes with \`--force\`.`
     : "What is installed stays as it is; `metier remove` takes it away.";
   return { status: "missing", fault: { code: "source.not_found", message: what, hint } };
 }

@@ -80,7 +80,7 @@ async function fetchSkill(
       return faulty("source.damaged", message, "Try again; if it stays so, tell whoever runs the site.");
     }
     if (type === "skill-md") await writeFiles(folder, [["SKILL.md", got.bytes]], context.limits);
-    else await unpackInto(folder, got.bytes, context.limits);
+    else await unpackInto(folder, got.bytes, context);
     return undefined;
   } catch (fault) {
     return describeRefusal(fault, `\`${name}\` of ${showPath(index)}`);
@@ -118,10 +118,10 @@ async function writeFiles(
 }
 
 /** Whether or not the archive has a folder around it, the skill's files lie directly in `folder`. */
-async function unpackInto(folder: string, bytes: Buffer, limits: SourceLimits): Promise<void> {
+async function unpackInto(folder: string, bytes: Buffer, context: FetchContext): Promise<void> {
   const unpacked = `${folder}.unpacked`;
   mkdirSync(unpacked);
-  renameSync(await unpackArchive(bytes, unpacked, limits), folder);
+  renameSync((await unpackArchive(bytes, unpacked, context)).folder, folder);
   removeFolder(unpacked);
 }
 

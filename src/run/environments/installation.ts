@@ -8,7 +8,7 @@ import type { Config } from "../../config/config.ts";
 import type { DiagnosticCode } from "../../foundation/diagnostic-codes.ts";
 import type { Environment } from "../../host/find-command.ts";
 import type { Places } from "../../host/places.ts";
-import { askNpmForRegistry, findNpm } from "../../install/npm/find-npm.ts";
+import { askNpmForDefault, askNpmForRegistry, findNpm } from "../../install/npm/find-npm.ts";
 import { nodeRegistry, type Registry } from "../../install/npm/node-registry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { EnvironmentKind, EnvironmentPlan } from "./environment-plan.ts";
@@ -77,7 +77,7 @@ async function describeNode(
       'Set one in your config: `[environments]` `node-registry = "https://…"`.',
     );
   }
-  const foreign = findForeignPackage(plan, registry);
+  const foreign = findForeignPackage(plan, registry, await askNpmForDefault(npm));
   if (foreign) {
     return {
       code: "environment.source",

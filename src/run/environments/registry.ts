@@ -1,6 +1,6 @@
 /** Where the packages of a skill come from: the index of Python packages, and whether a lock file keeps to npm's registry. */
 import type { EnvironmentsConfig } from "../../config/config.ts";
-import { NPM_DEFAULT, type Registry } from "../../install/npm/node-registry.ts";
+import type { Registry } from "../../install/npm/node-registry.ts";
 import type { EnvironmentPlan } from "./environment-plan.ts";
 
 const PYPI = "https://pypi.org/simple";
@@ -12,12 +12,13 @@ export function pythonIndex({ pythonIndex: url }: EnvironmentsConfig): Registry 
   return { url, network: [new URL(url).host] };
 }
 
-/** The first package that npm would fetch from somewhere else. */
+/** The first package that npm would fetch from somewhere else. For `usual`, npm's own default, it asks the registry. */
 export function findForeignPackage(
   { packages }: EnvironmentPlan,
   { url }: Registry,
+  usual: string | undefined,
 ): EnvironmentPlan["packages"][number] | undefined {
-  return packages.find(
-    ({ url: from }) => from !== undefined && !from.startsWith(url) && !from.startsWith(NPM_DEFAULT),
-  );
+  const isKnown = (from: string): boolean =>
+    from.startsWith(url) || (usual !== undefined && from.startsWith(usual));
+  return packages.find(({ url: from }) => from !== undefined && !isKnown(from));
 }

@@ -1,7 +1,9 @@
 /** From what code does to a place in a file, with a severity that regards where the code stands. */
+
+import { SCAN_SEVERITIES, type ScanSeverity } from "../../config/scan-fields.ts";
 import type { Act, ActKind } from "../code/act.ts";
 import { placeIn } from "../code/code-part.ts";
-import { milderOf, SCAN_SEVERITIES, type ScanSeverity } from "../finding.ts";
+import { milderOf } from "../finding.ts";
 import type { Hit } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { isWarning } from "../warning.ts";
@@ -35,8 +37,12 @@ function gradeByPlace(act: Act, severity: ScanSeverity): ScanSeverity {
   return part.kind === "span" && !part.isToBeRun ? stepDown(severity) : severity;
 }
 
-export function stepDown(severity: ScanSeverity): ScanSeverity {
-  return SCAN_SEVERITIES[Math.max(0, SCAN_SEVERITIES.indexOf(severity) - 1)] ?? severity;
+function stepDown(severity: ScanSeverity): ScanSeverity {
+  return SCAN_SEVERITIES[SCAN_SEVERITIES.indexOf(severity) - 1] ?? severity;
+}
+
+export function stepUp(severity: ScanSeverity): ScanSeverity {
+  return SCAN_SEVERITIES[SCAN_SEVERITIES.indexOf(severity) + 1] ?? severity;
 }
 
 /** Shown in a document, where a person or a model reads it before it is done. */

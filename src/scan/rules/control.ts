@@ -11,7 +11,7 @@ export const CONTROL_RULES: readonly ScanRule[] = [
     severity: "block",
     title: "A shell is connected to the network",
     explanation:
-      "Whoever is at the other end can do anything on this machine. There is no honest use of it in a skill.",
+      "Whoever is at the other end can do anything on this machine. There is no honest use of it in a script; in a document about attacks it may be shown, so there it is `high`.",
     help: "Do not use the skill.",
     find: findShells,
   },
@@ -55,7 +55,7 @@ export const CONTROL_RULES: readonly ScanRule[] = [
 
 function* findShells(skill: ScannedSkill): Iterable<Hit> {
   for (const act of actsOf(skill, "command", "send"))
-    if (isReverseShell(act)) yield actHit(act, { severity: "block" });
+    if (isReverseShell(act)) yield actHit(act, { severity: isDocumented(act) ? "high" : "block" });
   for (const { language, path, text } of skill.files) {
     if (text === undefined || language === undefined) continue;
     const pattern = language === "python" ? PYTHON_SHELL : language === "javascript" ? NODE_SHELL : undefined;

@@ -1,8 +1,9 @@
 /** Reading what only its owner should read: keys, sign-ins, browsers, keychains, the environment of processes. */
+
+import type { ScanSeverity } from "../../config/scan-fields.ts";
 import type { Act } from "../code/act.ts";
 import { type SecretKind, secretKindOf } from "../code/sensitive-paths.ts";
 import { hasTaint } from "../code/taint.ts";
-import type { ScanSeverity } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";

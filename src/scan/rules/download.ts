@@ -1,9 +1,11 @@
 /** Code that comes from the network and runs at once, or is installed from where nobody vouches for it. */
+
+import type { ScanSeverity } from "../../config/scan-fields.ts";
 import type { Act } from "../code/act.ts";
 import { UNKNOWN } from "../code/act.ts";
 import { type HostKind, hostKindOf, hostOf } from "../code/hosts.ts";
 import { hasTaint, taintDetails } from "../code/taint.ts";
-import { isAtLeast, type ScanSeverity } from "../finding.ts";
+import { isAtLeast } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";
@@ -147,10 +149,7 @@ function* findPackages(skill: ScannedSkill): Iterable<Hit> {
         severity: kind === "repository" || kind === "installer" ? "low" : "medium",
         detail: `\`${source.slice(0, 80)}\``,
       });
-    } else if (
-      index !== undefined &&
-      !/pypi\.org|pytorch\.org|nvidia\.com|pypi\.\w|registry\.npmjs/.test(index)
-    ) {
+    } else if (index !== undefined && !/pypi\.|pytorch\.org|nvidia\.com|npmjs\./.test(index)) {
       yield actHit(act, { severity: "low", detail: `packages from \`${index.slice(0, 80)}\`` });
     }
   }

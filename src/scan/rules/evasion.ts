@@ -1,7 +1,7 @@
 /** Code that switches off what protects the machine, or that wipes its own traces. */
 import type { Act } from "../code/act.ts";
 import type { ScanRule } from "../rule.ts";
-import { actHit, actsOf, isDocumented } from "./act-hits.ts";
+import { actHit, actsOf, isDocumented, stepUp } from "./act-hits.ts";
 
 type Words = readonly string[];
 
@@ -58,7 +58,7 @@ export const EVASION_RULES: readonly ScanRule[] = [
     severity: "high",
     title: "The mark of a download is taken off, so that it runs unasked",
     explanation:
-      "macOS asks before it runs what was downloaded; `xattr -d com.apple.quarantine` takes the question away. With a download in the same file it is how malware gets in: `high`, otherwise `medium`.",
+      "macOS asks before it runs what was downloaded; `xattr -d com.apple.quarantine` takes the question away. With a download in the same file it is how malware gets in: `high` in scripts and `medium` in documents, otherwise a step milder.",
     help: "Let the user open the program once by hand.",
     find: function* (skill) {
       for (const act of actsOf(skill, "command")) {
@@ -70,7 +70,8 @@ export const EVASION_RULES: readonly ScanRule[] = [
           /^Unblock-File$/i.test(program);
         if (!takesOff) continue;
         const fetches = actsOf(skill, "fetch").some((fetch) => fetch.part.path === act.part.path);
-        yield actHit(act, { severity: fetches ? "high" : isDocumented(act) ? "low" : "medium" });
+        const severity = isDocumented(act) ? "low" : "medium";
+        yield actHit(act, { severity: fetches ? stepUp(severity) : severity });
       }
     },
   },

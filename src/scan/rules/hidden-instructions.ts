@@ -1,4 +1,5 @@
 /** Instructions where a model reads and no person looks: comments, alternative texts, titles, styles. */
+import { isMarkdown } from "../file-kind.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedDocument, ScannedSkill } from "../scanned-skill.ts";
 import { CONCEAL, JAILBREAK, OVERRIDE, SECRET_PROSE, SEND_PROSE } from "./phrases.ts";
@@ -77,7 +78,9 @@ function* findStyledAway({ file, parts }: ScannedDocument): Iterable<Hit> {
   const text = parts.prose.join("\n");
   for (const match of text.matchAll(STYLED_AWAY)) {
     const said = match[2] ?? "";
-    const grade = gradeHidden(said) ?? (said.trim().split(/\s+/).length > 4 ? "medium" : undefined);
+    const grade =
+      gradeHidden(said) ??
+      (isMarkdown(file.path) && said.trim().split(/\s+/).length > 4 ? "medium" : undefined);
     if (grade)
       yield {
         path: file.path,

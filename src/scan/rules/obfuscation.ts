@@ -15,12 +15,13 @@ export const OBFUSCATION_RULES: readonly ScanRule[] = [
     severity: "block",
     title: "Code is decoded and executed",
     explanation:
-      "Base64, hexadecimal or compressed text that is turned into code and run at once has one purpose: that nobody reads it. It is `block` where the code is part of the file, `high` otherwise.",
+      "Base64, hexadecimal or compressed text that is turned into code and run at once has one purpose: that nobody reads it. It is `block` where the code is part of a script, `high` otherwise.",
     help: "Do not use the skill. If it is yours, write the code as it is.",
     find: function* (skill) {
       for (const act of actsOf(skill, "run")) {
         if (!hasTaint(act.taints, "decoded") || isArgument(act)) continue;
-        yield actHit(act, { severity: hasTaint(act.taints, "remote") ? "high" : "block", ...shownCode(act) });
+        const isOwn = !hasTaint(act.taints, "remote") && !isDocumented(act);
+        yield actHit(act, { severity: isOwn ? "block" : "high", ...shownCode(act) });
       }
     },
   },

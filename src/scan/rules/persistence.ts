@@ -1,8 +1,9 @@
 /** Code that stays: it arranges to run later, or to be obeyed later. */
+
+import type { ScanSeverity } from "../../config/scan-fields.ts";
 import type { Act } from "../code/act.ts";
 import { type LastingKind, lastingKindOf } from "../code/sensitive-paths.ts";
 import { hasTaint } from "../code/taint.ts";
-import type { ScanSeverity } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";

@@ -1,8 +1,8 @@
 /** What a skill asks for in its frontmatter: more than it can need, or what is worth knowing before it is trusted. */
 
+import type { ScanSeverity } from "../../config/scan-fields.ts";
 import { parseToolPattern } from "../../skill/tool-pattern.ts";
 import { isSecretVariable } from "../code/sensitive-paths.ts";
-import type { ScanSeverity } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 

@@ -110,6 +110,7 @@ describe("the table of keys", () => {
         processes: 32,
         workMb: 64,
       },
+      scan: { block: "high", ignore: ["tools.hooks"] },
       environments: {
         build: false,
         pythonIndex: "https://python.example.com/simple/",

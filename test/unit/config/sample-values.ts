@@ -71,6 +71,8 @@ const RAW_VALUES: Readonly<Record<string, unknown>> = {
   "skills.<skill>.sandbox.read": ["/letters"],
   "skills.<skill>.sandbox.write": ["/drafts"],
   "sandbox.programs": ["python3"],
+  "scan.block": "high",
+  "scan.ignore": ["tools.hooks"],
   "environments.build": false,
   "environments.python-index": "https://python.example.com/simple/",
   "environments.node-registry": "https://node.example.com/",

@@ -14,7 +14,7 @@ import { isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { metierPlaces } from "../../../src/host/places.ts";
 import { CLIENTS, clientPath, findClient, isClientPath } from "../../../src/install/clients.ts";
-import type { InstallRequest, InstallResult } from "../../../src/install/install-request.ts";
+import type { InstallRequest, InstallReport } from "../../../src/install/install-request.ts";
 import { projectLockFile, storeFolder, userLockFile } from "../../../src/lock/lock-places.ts";
 import { readLock } from "../../../src/lock/lock-store.ts";
 import { fillStore, lockEntry, record } from "../../support/locks.ts";
@@ -264,7 +264,7 @@ async function install(
   world: World,
   request: InstallRequest,
   decisions: Parameters<Awaited<ReturnType<World["metier"]>>["install"]>[1] = {},
-): Promise<InstallResult> {
+): Promise<InstallReport> {
   const metier = await world.metier();
   const outcome = await metier.install({ source: source(world), ...request }, decisions);
   if (!outcome.ok) throw new Error(`${outcome.fault.message} ${outcome.fault.hint}`);

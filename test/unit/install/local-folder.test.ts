@@ -136,6 +136,13 @@ describe("a hostile folder", () => {
     expect(await faultFrom(folder, { limits: { fileBytes: 4 } })).toMatchObject({ code: "source.limited" });
   });
 
+  test("is left when someone calls it off", async () => {
+    const folder = skillFolder();
+    const stop = new AbortController();
+    const onProgress = (): void => stop.abort();
+    expect(await faultFrom(folder, { signal: stop.signal, onProgress })).toMatchObject({ code: "cancelled" });
+  });
+
   test("that changes while it is copied is refused", async () => {
     const changes = [
       (folder: string): void => writeFileSync(join(folder, "SKILL.md"), `${SKILL}More.`),

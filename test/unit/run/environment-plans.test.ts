@@ -11,7 +11,7 @@ import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 const INTEGRITY = `sha512-${"A".repeat(86)}==`;
 const ENTRY = {
   version: "1.0.0",
-  resolved: "https://registry.npmjs.org/a/-/a-1.0.0.tgz",
+  resolved: "https://usual.example.org/a/-/a-1.0.0.tgz",
   integrity: INTEGRITY,
 };
 
@@ -38,7 +38,7 @@ describe("a package-lock.json", () => {
       "node_modules/a": ENTRY,
       "node_modules/a/node_modules/@b/c": {
         ...ENTRY,
-        resolved: "https://registry.npmjs.org/@b/c/-/c-2.0.0.tgz",
+        resolved: "https://usual.example.org/@b/c/-/c-2.0.0.tgz",
       },
       "node_modules/dev": { version: "1.0.0", dev: true, resolved: "git+ssh://git@example.com/dev.git" },
       "node_modules/plain": { version: "1.0.0-rc.1", integrity: INTEGRITY },
@@ -49,7 +49,7 @@ describe("a package-lock.json", () => {
       lock: "package-lock.json",
       packages: [
         { name: "a" },
-        { name: "@b/c", url: "https://registry.npmjs.org/@b/c/-/c-2.0.0.tgz" },
+        { name: "@b/c", url: "https://usual.example.org/@b/c/-/c-2.0.0.tgz" },
         { name: "plain" },
       ],
     });
@@ -231,12 +231,12 @@ describe("where packages come from", () => {
     expect(registry).toEqual({ url: "https://example.com/npm/", network: ["example.com"] });
     const from = (resolved: string): unknown => {
       const plan = readNode({ "node_modules/a": { ...ENTRY, resolved } });
-      return isPlan(plan) && findForeignPackage(plan, registry)?.name;
+      return isPlan(plan) && findForeignPackage(plan, registry, "https://usual.example.org/")?.name;
     };
     expect(from("https://example.com/npm/a/-/a-1.0.0.tgz")).toBeUndefined();
     expect(from(ENTRY.resolved)).toBeUndefined();
     expect(from("https://example.com/npm-evil/a.tgz")).toBe("a");
     expect(from("https://example.com/npm/../other/a.tgz")).toBe("a");
-    expect(from("https://registry.npmjs.org.example.net/a.tgz")).toBe("a");
+    expect(from("https://usual.example.org.example.net/a.tgz")).toBe("a");
   });
 });

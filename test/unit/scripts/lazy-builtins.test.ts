@@ -35,6 +35,14 @@ test("what is heavy is loaded when it is called", () => {
   );
 });
 
+test("a CommonJS package in a bundle takes Node's own modules the same way", () => {
+  expect(takeBuiltinsLazily('var fs = __require("fs"); var util = __require("node:util");')).toBe(
+    'var fs = process.getBuiltinModule("node:fs"); var util = process.getBuiltinModule("node:util");',
+  );
+  expect(takeBuiltinsLazily('__require("./crc32")')).toBe('__require("./crc32")');
+  expect(takeBuiltinsLazily('__require("yaml")')).toBe('__require("yaml")');
+});
+
 test("imports of other modules stay", () => {
   const code = 'import { a } from "./chunk.js";\nimport "./other.js";\nconst text = "import x from node:fs";';
   expect(takeBuiltinsLazily(code)).toBe(code);

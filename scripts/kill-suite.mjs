@@ -1,0 +1,21 @@
+/**
+ * `npm run kill-suite`: kills 200 processes in the middle of installing, updating and removing (`METIER_KILLS` sets how many).
+ * The seed of a run that found something gives the same delays again: `METIER_KILL_SEED=<seed> npm run kill-suite`.
+ */
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
+import { setUp } from "./setup/set-up.mjs";
+
+const DEFAULT_KILLS = "200";
+const MOST_SEEDS = 2 ** 31;
+
+runScript(() => {
+  const node = setUp();
+  const kills = process.env.METIER_KILLS ?? DEFAULT_KILLS;
+  const seed = process.env.METIER_KILL_SEED ?? String(randomInt(MOST_SEEDS));
+  say(`killing ${kills} processes, seed ${seed}`);
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const args = [vitest, "run", "test/install/kill.test.ts", ...process.argv.slice(2)];
+  return runInForeground(node, args, { ...process.env, METIER_KILLS: kills, METIER_KILL_SEED: seed });
+});

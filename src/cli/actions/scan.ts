@@ -1,0 +1,133 @@
+/** `metier scan`: the dangers in skills, as text, JSON or SARIF; accepted ones are kept in a baseline. */
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ScanSeverity } from "../../config/scan-fields.ts";
+import type { Diagnostic } from "../../foundation/diagnostic.ts";
+import { UsageError } from "../../foundation/errors.ts";
+import { EXIT } from "../../foundation/exit-codes.ts";
+import { VERSION } from "../../foundation/version.ts";
+import { writeAtomic } from "../../host/write-atomic.ts";
+import type { Metier } from "../../runtime/create-metier.ts";
+import {
+  type AcceptedFinding,
+  applyBaseline,
+  type Baseline,
+  readBaseline,
+  renderBaseline,
+} from "../../scan/baseline.ts";
+import { isAtLeast } from "../../scan/finding.ts";
+import type { ScannedPath } from "../../scan/scan-paths.ts";
+import type { CommonFlags } from "../common-flags.ts";
+import { type CliContext, endWith, err, out, outJson } from "../context.ts";
+import { openMetier, workingDirectory } from "../open-metier.ts";
+import { scanJson, scanSarif } from "../output/scan-formats.ts";
+import { rulesText, scanText } from "../output/scan-text.ts";
+import { count, safeLine, styleFor } from "../output/style.ts";
+
+interface ScanFlags {
+  readonly format?: "text" | "json" | "sarif";
+  readonly failOn?: ScanSeverity | "never";
+  readonly baseline?: string;
+  readonly writeBaseline?: string;
+  readonly rules?: boolean;
+}
+
+/** What was scanned, and what a baseline took out of it. */
+export interface ScanResult {
+  readonly skills: readonly ScannedPath[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly accepted: number;
+  readonly stale: readonly AcceptedFinding[];
+}
+
+export async function run(
+  context: CliContext,
+  flags: ScanFlags & CommonFlags,
+  ...asked: readonly string[]
+): Promise<void> {
+  if (flags.rules) return listRules(context, flags);
+  const cwd = workingDirectory(context, flags);
+  const baseline = flags.baseline === undefined ? undefined : loadBaseline(resolve(cwd, flags.baseline));
+  const found = await scanAsked(await openMetier(context, flags), asked, cwd);
+  if (flags.writeBaseline !== undefined)
+    writeBaseline(context, resolve(cwd, flags.writeBaseline), found.skills);
+  const applied = baseline
+    ? applyBaseline(baseline, found.skills)
+    : { skills: found.skills, accepted: 0, stale: [] };
+  const result: ScanResult = { ...applied, diagnostics: found.diagnostics };
+  print(context, result, { format: flags.json ? "json" : (flags.format ?? "text"), cwd });
+  if (flags.writeBaseline === undefined && isRefused(result, flags.failOn ?? "high"))
+    endWith(context, EXIT.no);
+}
+
+interface FoundSkills {
+  readonly skills: readonly ScannedPath[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A path that is there is a path; anything else is a name, which must be known. */
+async function scanAsked(metier: Metier, asked: readonly string[], cwd: string): Promise<FoundSkills> {
+  const { scanPaths } = await import("../../scan/scan-paths.ts");
+  const { scanSkill } = await import("../../scan/scan-skill.ts");
+  const { ignore } = metier.config.config.scan;
+  const isPath = (text: string): boolean => existsSync(resolve(cwd, text)) || /[/\\]/.test(text);
+  const paths = asked.filter(isPath).map((path) => resolve(cwd, path));
+  const named = asked.filter((text) => !isPath(text)).map((name) => metier.require(name));
+  const skills = asked.length === 0 ? metier.list() : named;
+  const scanned: ScannedPath[] = [];
+  for (const skill of skills.filter(({ location }) => location !== "")) {
+    const { name, location, directory } = skill;
+    const knownNames = metier.names().filter((other) => other !== name);
+    scanned.push({ ...(await scanSkill(skill, { name, knownNames, ignore })), location, directory });
+  }
+  const atPaths = await scanPaths(paths, { ignore });
+  const locations = new Set(scanned.map(({ location }) => location));
+  const further = atPaths.skills.filter(({ location }) => !locations.has(location));
+  return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };
+}
+
+function loadBaseline(file: string): Baseline {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`The baseline \`${file}\` cannot be read: ${(error as Error).message}.`, {
+      hint: "`metier scan --write-baseline FILE` makes one.",
+    });
+  }
+  const reading = readBaseline(file, text);
+  if (!reading.ok)
+    throw new UsageError(reading.message, { hint: "`metier scan --write-baseline FILE` makes one." });
+  return reading.baseline;
+}
+
+function writeBaseline(context: CliContext, file: string, skills: readonly ScannedPath[]): void {
+  writeAtomic(file, renderBaseline(file, skills));
+  const findings = skills.reduce((sum, skill) => sum + skill.findings.length, 0);
+  err(context, `Wrote ${safeLine(file)}: ${count(findings, "finding")} accepted.`);
+}
+
+function isRefused({ skills, diagnostics }: ScanResult, level: ScanSeverity | "never"): boolean {
+  if (diagnostics.some(({ severity }) => severity === "error")) return true;
+  return (
+    level !== "never" &&
+    skills.some(({ findings }) => findings.some(({ severity }) => isAtLeast(severity, level)))
+  );
+}
+
+function print(
+  context: CliContext,
+  result: ScanResult,
+  { format, cwd }: { readonly format: "text" | "json" | "sarif"; readonly cwd: string },
+): void {
+  if (format === "json") outJson(context, scanJson(result));
+  else if (format === "sarif") outJson(context, scanSarif(result, cwd, VERSION));
+  else out(context, scanText(result, styleFor(context.io.color)));
+}
+
+async function listRules(context: CliContext, flags: ScanFlags & CommonFlags): Promise<void> {
+  const { listScanRules } = await import("../../scan/rules.ts");
+  const rules = listScanRules();
+  if (flags.json || flags.format === "json") outJson(context, { rules });
+  else out(context, rulesText(rules, styleFor(context.io.color)));
+}

@@ -1,0 +1,128 @@
+/**
+ * Findings that someone has looked at and accepted, in a JSON file that is committed. An entry holds for one finding of
+ * one skill: for what was seen, wherever its line has moved to. It never holds for another skill, whatever is found there.
+ */
+import { dirname, relative, sep } from "node:path";
+import { compareText } from "../foundation/diagnostic.ts";
+import { isInside } from "../host/places.ts";
+import type { Finding } from "./finding.ts";
+
+export interface AcceptedFinding {
+  /** The skill's name. */
+  readonly skill: string;
+  /** Its folder, from the folder of the baseline; absent for skills that lie elsewhere. */
+  readonly folder?: string;
+  readonly id: string;
+  readonly path: string;
+  readonly fingerprint: string;
+}
+
+export interface Baseline {
+  /** The file it was read from, absolute. */
+  readonly file: string;
+  readonly accepted: readonly AcceptedFinding[];
+}
+
+export type BaselineReading =
+  | { readonly ok: true; readonly baseline: Baseline }
+  /** One sentence. */
+  | { readonly ok: false; readonly message: string };
+
+/** A skill that was scanned. */
+export interface ScannedPlace {
+  readonly name: string;
+  readonly directory: string;
+  readonly findings: readonly Finding[];
+}
+
+const VERSION = 1;
+
+export function readBaseline(file: string, text: string): BaselineReading {
+  let written: unknown;
+  try {
+    written = JSON.parse(text);
+  } catch (error) {
+    return unreadable(file, `is no JSON: ${(error as Error).message}`);
+  }
+  const { version, accepted } = (written ?? {}) as {
+    readonly version?: unknown;
+    readonly accepted?: unknown;
+  };
+  if (version !== VERSION)
+    return unreadable(file, `has the version ${JSON.stringify(version)}, and ${VERSION} is read`);
+  if (!Array.isArray(accepted) || !accepted.every(isAccepted)) {
+    return unreadable(file, "has no list `accepted` of `{ skill, id, path, fingerprint }`");
+  }
+  return { ok: true, baseline: { file, accepted } };
+}
+
+function unreadable(file: string, what: string): BaselineReading {
+  return { ok: false, message: `The baseline \`${file}\` ${what}.` };
+}
+
+function isAccepted(entry: unknown): entry is AcceptedFinding {
+  if (typeof entry !== "object" || entry === null) return false;
+  const {
+    skill,
+    folder = "",
+    id,
+    path,
+    fingerprint,
+  } = entry as Partial<Record<keyof AcceptedFinding, unknown>>;
+  return [skill, folder, id, path, fingerprint].every((value) => typeof value === "string");
+}
+
+export interface AppliedBaseline<T extends ScannedPlace> {
+  /** The same skills without what is accepted. */
+  readonly skills: readonly T[];
+  readonly accepted: number;
+  /** Entries for the skills that were scanned that no longer apply to anything. */
+  readonly stale: readonly AcceptedFinding[];
+}
+
+export function applyBaseline<T extends ScannedPlace>(
+  baseline: Baseline,
+  skills: readonly T[],
+): AppliedBaseline<T> {
+  const used = new Set<AcceptedFinding>();
+  let accepted = 0;
+  const remaining = skills.map((skill) => {
+    const own = baseline.accepted.filter((entry) => isOf(entry, skill, baseline.file));
+    const findings = skill.findings.filter((finding) => {
+      const entries = own.filter(
+        ({ fingerprint, id }) => fingerprint === finding.fingerprint && id === finding.id,
+      );
+      for (const entry of entries) used.add(entry);
+      return entries.length === 0;
+    });
+    accepted += skill.findings.length - findings.length;
+    return { ...skill, findings };
+  });
+  const stale = baseline.accepted.filter(
+    (entry) => !used.has(entry) && skills.some((skill) => isOf(entry, skill, baseline.file)),
+  );
+  return { skills: remaining, accepted, stale };
+}
+
+function isOf(entry: AcceptedFinding, { name, directory }: ScannedPlace, file: string): boolean {
+  return entry.skill === name && entry.folder === folderOf(directory, file);
+}
+
+/** The same findings give the same bytes. */
+export function renderBaseline(file: string, skills: readonly ScannedPlace[]): string {
+  const entries = skills.flatMap(({ name, directory, findings }) => {
+    const folder = folderOf(directory, file);
+    return findings.map(({ id, path, fingerprint }): AcceptedFinding => {
+      return { skill: name, ...(folder !== undefined && { folder }), id, path, fingerprint };
+    });
+  });
+  const unique = new Map(entries.map((entry) => [JSON.stringify(entry), entry]));
+  const accepted = [...unique].toSorted(([a], [b]) => compareText(a, b)).map(([, entry]) => entry);
+  return `${JSON.stringify({ version: VERSION, accepted }, undefined, 2)}\n`;
+}
+
+function folderOf(directory: string, file: string): string | undefined {
+  const root = dirname(file);
+  if (!isInside(directory, root)) return undefined;
+  return relative(root, directory).split(sep).join("/") || ".";
+}

@@ -1,0 +1,55 @@
+/** Scans whatever skills lie at some paths: a skill file, a skill's folder, a tree of them. */
+import { isNoSkill } from "../catalog/read-root.ts";
+import { readSkill } from "../catalog/read-skill.ts";
+import { searchOptions } from "../catalog/validate-paths.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { scanRoot } from "../sources/scan-root.ts";
+import { type ScanReport, type ScanSkillOptions, scanSkill } from "./scan-skill.ts";
+
+export interface ScannedPath extends ScanReport {
+  /** The skill file, absolute. */
+  readonly location: string;
+  readonly directory: string;
+}
+
+export interface PathsReport {
+  readonly skills: readonly ScannedPath[];
+  /** About the paths themselves: missing, unreadable, without a skill. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Paths are absolute. A skill below another is scanned with it, and as one of its own. */
+export async function scanPaths(
+  paths: readonly string[],
+  options: ScanSkillOptions = {},
+): Promise<PathsReport> {
+  const skills = new Map<string, ScannedPath>();
+  const diagnostics: Diagnostic[] = [];
+  for (const path of paths) {
+    const found = scanRoot(...searchOptions(path, paths));
+    diagnostics.push(...found.diagnostics);
+    let count = 0;
+    for (const { candidate } of found.found) {
+      const { form, file: location, directory } = candidate;
+      const { checked } = await readSkill(candidate, "lenient");
+      if (isNoSkill(candidate, path, checked)) continue;
+      count++;
+      if (skills.has(location)) continue;
+      const name = checked.manifest?.name ?? candidate.defaultName;
+      const report = await scanSkill({ form, location, directory }, { name, ...options });
+      skills.set(location, { ...report, location, directory });
+    }
+    if (count === 0 && found.outcome === "searched") diagnostics.push(reportNoSkill(path));
+  }
+  return { skills: [...skills.values()], diagnostics };
+}
+
+function reportNoSkill(path: string): Diagnostic {
+  return {
+    code: "scan.no-skill",
+    severity: "error",
+    path,
+    message: `No skill was found in \`${path}\`.`,
+    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of them.",
+  };
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import type { InstallReview } from "../../../src/install/install-request.ts";
+import { createInstallWorld, DOUBTFUL, resultOf, STEALING, skillFiles } from "../../support/installing.ts";
+
+describe("the scan", () => {
+  const evil = { ...skillFiles("", "evil"), "scripts/go.sh": STEALING };
+
+  test("blocks a skill whoever asks and whatever the options", async () => {
+    const world = createInstallWorld();
+    const repository = world.repository(evil);
+    const metier = await world.metier();
+    const outcome = await metier.install(
+      { source: repository.url, yes: true, force: true },
+      { review: async () => true },
+    );
+    const { installed, skipped, findings } = resultOf(outcome);
+    expect(installed).toEqual([]);
+    expect(skipped).toMatchObject([{ name: "evil", code: "install.blocked" }]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ skill: "evil", severity: "block", path: "scripts/go.sh" }),
+    );
+    expect([world.stored(), world.quarantined()]).toEqual([[], []]);
+  });
+
+  test("wants someone to look at what is doubtful, which `yes` says was done", async () => {
+    const world = createInstallWorld();
+    const repository = world.repository({ ...skillFiles("", "doubtful"), "scripts/go.sh": DOUBTFUL });
+    const metier = await world.metier();
+    const unasked = resultOf(await metier.install({ source: repository.url }));
+    expect(unasked.skipped).toMatchObject([
+      { code: "install.unreviewed", hint: expect.stringContaining("--yes") },
+    ]);
+    const declined = resultOf(
+      await metier.install({ source: repository.url }, { review: async () => false }),
+    );
+    expect(declined.skipped).toMatchObject([{ code: "install.declined" }]);
+    expect(world.stored()).toEqual([]);
+    expect(resultOf(await metier.install({ source: repository.url, yes: true })).installed).toHaveLength(1);
+    expect(metier.require("doubtful").trust.level).toBe("untrusted");
+  });
+
+  test("and everything else is shown before anyone is asked", async () => {
+    const world = createInstallWorld();
+    const repository = world.repository({ ...skillFiles("", "doubtful"), "scripts/go.sh": DOUBTFUL });
+    const metier = await world.metier();
+    const told: InstallReview[] = [];
+    await metier.install(
+      { source: repository.url, onReview: (review) => told.push(review) },
+      {
+        async review(review) {
+          expect(told).toEqual([review]);
+          return false;
+        },
+      },
+    );
+    expect(told[0]?.skills).toMatchObject([
+      { called: "doubtful", files: 2, scripts: [{ language: "shell", paths: ["scripts/go.sh"] }] },
+    ]);
+    expect(told[0]?.skills[0]?.findings.length).toBeGreaterThan(0);
+  });
+});
+
+describe("the config of the scan", () => {
+  test("blocks from a lower severity on, and leaves out rules that the user ignores", async () => {
+    const world = createInstallWorld();
+    const doubtful = world.repository({ ...skillFiles("", "doubtful"), "go.sh": DOUBTFUL }, "doubtful");
+    const evil = world.repository({ ...skillFiles("", "evil"), "go.sh": STEALING }, "evil");
+    world.write({ "home/.metier/config.toml": '[scan]\nblock = "high"\n' });
+    const strict = resultOf(await (await world.metier()).install({ source: doubtful.url, yes: true }));
+    expect(strict.skipped).toMatchObject([{ code: "install.blocked" }]);
+    const rules = strict.findings.map(({ id }) => `"${id}"`).join(", ");
+    world.write({ "home/.metier/config.toml": `[scan]\nblock = "high"\nignore = [${rules}]\n` });
+    const metier = await world.metier();
+    expect(resultOf(await metier.install({ source: doubtful.url })).installed).toHaveLength(1);
+    expect(resultOf(await metier.install({ source: evil.url })).skipped).toMatchObject([
+      { code: "install.blocked" },
+    ]);
+  });
+
+  test("of a project can only block more", async () => {
+    const world = createInstallWorld();
+    const evil = world.repository({ ...skillFiles("", "evil"), "go.sh": STEALING });
+    world.write({ "project/.metier/config.toml": '[scan]\nignore = ["exfiltration.secret"]\n' });
+    const metier = await world.metier();
+    expect(resultOf(await metier.install({ source: evil.url })).skipped).toMatchObject([
+      { code: "install.blocked" },
+    ]);
+  });
+});
