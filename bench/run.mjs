@@ -2,13 +2,20 @@
 import { say } from "../scripts/setup/repository.mjs";
 import { setUp } from "../scripts/setup/set-up.mjs";
 import { benchFind } from "./find.mjs";
+import { benchInstall } from "./install.mjs";
 import { benchList } from "./list.mjs";
 import { writeSection } from "./report.mjs";
 import { benchRun } from "./run-loop.mjs";
 import { benchSandbox } from "./sandbox.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
-const BENCHES = { find: benchFind, list: benchList, run: benchRun, sandbox: benchSandbox };
+const BENCHES = {
+  find: benchFind,
+  install: benchInstall,
+  list: benchList,
+  run: benchRun,
+  sandbox: benchSandbox,
+};
 
 const name = process.argv[2] ?? "";
 const bench = BENCHES[name];

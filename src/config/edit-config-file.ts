@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError } from "../foundation/errors.ts";
-import { writeAtomic } from "../host/write-atomic.ts";
+import { removeLeftovers, writeAtomic } from "../host/write-atomic.ts";
 import { FIELD_TREE, type FieldNode, findKey } from "./find-field.ts";
 import { formatOf } from "./formats/config-document.ts";
 import { type DocumentChange, editDocument } from "./formats/edit-document.ts";
@@ -28,6 +28,7 @@ export async function editConfigFile(
     const changes = planChanges(file, values, segments, change);
     if (changes.length === 0) return false;
     const edited = await editText(file, text ?? "", changes);
+    removeLeftovers(file);
     if (replaceIfSame(file, text, edited)) return true;
   }
   throw new ConfigError(`\`${file}\` kept changing while it was edited.`, file, {

@@ -60,9 +60,11 @@ export const DIAGNOSTIC_CODES = {
   "tree.unportable-name": "A file name of a source cannot exist on every system.",
   "tree.submodule": "A submodule of a repository is not fetched.",
   "tree.lfs-pointer": "A file is kept in Git LFS; only the pointer to it is fetched.",
-  "install.unfinished": "A skill is installed or removed, but a folder that belongs to it could not be changed.",
+  "install.unfinished":
+    "A skill is installed or removed, but a folder that belongs to it could not be changed.",
   "install.kept": "A copy of a skill was changed by hand, so it was left where it is.",
-  "install.place-taken": "The folder of another client has something else of that name, so the skill is not put there.",
+  "install.place-taken":
+    "The folder of another client has something else of that name, so the skill is not put there.",
   "install.moved-aside": "What stood where a skill belongs was moved aside.",
   "source.link": "A folder to install from is a link; what it leads to is used.",
   "source.deprecated": "The author of an npm package advises against the version.",

@@ -2,16 +2,15 @@
  * Writes a whole file so that a reader, another writer or a crash sees the old text or the new one, never a part:
  * a temporary file in the same folder, flushed, then renamed. New files are 0600 in folders that are 0700.
  */
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -20,6 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { makeOwnedName, type NameFrame, removeAbandoned } from "./owned-names.ts";
 
 export interface WriteOptions {
   /** Asked right before the file is replaced; `false` leaves everything as it is. */
@@ -48,7 +48,7 @@ export function replaceFile(
 ): boolean {
   const existing = lstatSync(target, { throwIfNoEntry: false });
   const folder = dirname(target);
-  const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(folder, makeOwnedName(frameOf(target)));
   try {
     writeTemporary(temporary, content, existing?.isFile() ? existing : mode, flush);
     if (onlyIf?.() === false) return false;
@@ -60,14 +60,14 @@ export function replaceFile(
   return true;
 }
 
-/** Removes what killed writers of a file left beside it; for whoever keeps all other writers away meanwhile. */
-export function removeLeftovers(target: string): void {
-  const folder = dirname(target);
-  const beginning = `.${basename(target)}.`;
-  for (const name of readdirSync(folder)) {
-    const isLeft = name.startsWith(beginning) && /^[0-9a-f]{12}\.tmp$/.test(name.slice(beginning.length));
-    if (isLeft) rmSync(join(folder, name), { force: true });
-  }
+/** Removes what killed writers of a file left beside it. */
+export function removeLeftovers(file: string): void {
+  const target = followLink(resolve(file));
+  if (existsSync(dirname(target))) removeAbandoned(dirname(target), frameOf(target));
+}
+
+function frameOf(target: string): NameFrame {
+  return { prefix: `.${basename(target)}.`, suffix: ".tmp" };
 }
 
 /** Where a link leads, also when nothing is there yet. */

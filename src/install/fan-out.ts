@@ -6,10 +6,10 @@
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { tryToRemove } from "../host/owned-names.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { LockEntry, PlacedCopy } from "../lock/lock-entry.ts";
 import { lockedFolder, placedFolder } from "../lock/lock-places.ts";
-import { tryToRemove } from "./owned-names.ts";
 import { type PlaceContext, stateOfPlace } from "./place-state.ts";
 import { besideSkills, copyFolder, takeAway } from "./project-copy.ts";
 import { attempt, reportKept } from "./unfinished.ts";

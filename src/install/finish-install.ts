@@ -2,11 +2,11 @@
  * What is made from the lock once it is replaced: the project's own copies, and what other clients get. And what is no
  * longer needed goes. A fault here is a diagnostic: the skills are installed, and `metier install` makes the rest again.
  */
-import { lstatSync } from "node:fs";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { collectGarbage } from "../lock/collect-garbage.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
-import { type LockFile, lockedFolder, storeFolder } from "../lock/lock-places.ts";
+import { isWithinOwner, type LockFile, lockedFolder, storeFolder } from "../lock/lock-places.ts";
+import { reportOutside } from "../sources/installed-skills.ts";
 import { makePlaces, takeBackPlaces } from "./fan-out.ts";
 import type { InstallParts, InstallRequest } from "./install-request.ts";
 import { copyFolder, stateOfCopy, takeAway } from "./project-copy.ts";
@@ -42,19 +42,24 @@ function digestsOf({ name }: LockEntry, replaced: readonly LockEntry[]): readonl
 export function makeCopy(entry: LockEntry, { parts, lockFile }: FinishContext): readonly Diagnostic[] {
   if (!entry.copied) return [];
   const folder = lockedFolder(parts.places, lockFile, entry);
+  if (!isWithinOwner(lockFile, folder)) return [reportOutside(lockFile.path, folder)];
   return attempt(folder, () => void copyFolder(storeFolder(parts.places, entry), folder));
 }
 
-/** A copy that no entry stands for any more, unless someone has changed it. */
-function takeBackCopy(
+/** The project's copy goes, unless an entry that stays has it, or someone changed it and it is not to go by `force`. */
+export function takeBackCopy(
   entry: LockEntry,
-  entries: readonly LockEntry[],
+  kept: readonly LockEntry[],
   { parts, lockFile }: FinishContext,
+  force: boolean = false,
 ): readonly Diagnostic[] {
-  if (!entry.copied || entries.some(({ name, copied }) => copied && name === entry.name)) return [];
+  const { name, copied, digest, previous } = entry;
+  if (!copied || kept.some((other) => other.copied && other.name === name)) return [];
   const folder = lockedFolder(parts.places, lockFile, entry);
-  if (stateOfCopy(folder, [entry.digest]) === "intact") return attempt(folder, () => void takeAway(folder));
-  return lstatSync(folder, { throwIfNoEntry: false }) ? [reportKept(folder)] : [];
+  const state = stateOfCopy(folder, [digest, ...(previous ? [previous.digest] : [])]);
+  if (state === "missing") return [];
+  const mayGo = isWithinOwner(lockFile, folder) && (state === "intact" || force);
+  return mayGo ? attempt(folder, () => void takeAway(folder)) : [reportKept(folder)];
 }
 
 export function tidyStore({ parts, lockFile }: FinishContext): readonly Diagnostic[] {

@@ -1,6 +1,6 @@
 /** What stands at a place that a lock records for another client: nothing, what Metier put there, or something else. */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Places } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { LockEntry, PlacedCopy } from "../lock/lock-entry.ts";
@@ -68,11 +68,17 @@ function stateOfLink(
   const target = resolve(realPathOr(dirname(place)), readlinkSync(place));
   const folder = realPathOr(lockedFolder(places, lockFile, entry));
   if (realPathOr(target) === folder) return how === "link" ? "right" : "earlier";
-  return isVersion(target, storeFolder({ store: realPathOr(places.store) }, entry)) ? "earlier" : "foreign";
+  const own = storeFolder({ store: realPathOr(places.store) }, entry);
+  const isVersion = skillIn(target) === skillIn(own) && (dirname(target) === dirname(own) || isLost(target));
+  return isVersion ? "earlier" : "foreign";
 }
 
-/** Whether both are folders of the store for one skill; one of them may be gone. */
-function isVersion(a: string, b: string): boolean {
-  const skill = (folder: string): string => basename(folder).replace(/@[0-9a-f]{16}$/, "@");
-  return join(dirname(a), skill(a)) === join(dirname(b), skill(b));
+/** A folder of the store without its version; one that is gone has a name, too. */
+function skillIn(folder: string): string {
+  return basename(folder).replace(/@[0-9a-f]{16}$/, "@");
+}
+
+/** As a checkout brings it that was made on another machine, where the store is another one. */
+function isLost(target: string): boolean {
+  return dirname(target).endsWith(join(sep, ".metier", "store")) && !existsSync(target);
 }

@@ -66,8 +66,7 @@ function wantedPlaces(
     how: client.followsLinks && !context.request.copy ? ("link" as const) : ("copy" as const),
   }));
   const byPath = new Map<string, PlacedCopy>();
-  for (const copy of asked) if (!byPath.has(copy.path)) byPath.set(copy.path, copy);
-  for (const copy of kept) if (!byPath.has(copy.path)) byPath.set(copy.path, copy);
+  for (const copy of [...asked, ...kept]) if (!byPath.has(copy.path)) byPath.set(copy.path, copy);
   return [...byPath.values()];
 }
 

@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { findEntry, type Lock, type LockEntry } from "../lock/lock-entry.ts";
 import { isLockName } from "../lock/lock-fields.ts";
-import { type LockFile, lockedFolder, storeFolder } from "../lock/lock-places.ts";
+import { isWithinOwner, type LockFile, lockedFolder, storeFolder } from "../lock/lock-places.ts";
 import { findDifference } from "../lock/store.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import { choosable } from "./choose-skills.ts";
@@ -86,6 +86,11 @@ function plan(
     return { kind: "skipped", name: called, code: "install.usage", reason, hint };
   }
   const folder = lockedFolder(parts.places, lockFile, entry);
+  if (entry.copied && !isWithinOwner(lockFile, folder)) {
+    const reason = `A link on the way to \`${folder}\` leads out of the project, so nothing is put there.`;
+    const hint = "Put a folder in the place of the link, or leave out `--copy`.";
+    return { kind: "skipped", name: called, code: "install.conflict", reason, hint };
+  }
   const known = [entry.digest, ...(replaces?.copied ? [replaces.digest] : [])];
   if (entry.copied && !request.force && stateOfCopy(folder, known) === "changed") {
     const reason = `\`${folder}\` is there, and not as Metier put it there.`;

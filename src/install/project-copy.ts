@@ -4,10 +4,10 @@
  */
 import { cpSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeOwnedName, removeAbandoned } from "../host/owned-names.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import { removeFolder } from "../host/remove-folder.ts";
 import { findDifference } from "../lock/store.ts";
-import { makeOwnedName, removeAbandoned } from "./owned-names.ts";
 
 export type CopyState = "missing" | "intact" | "changed";
 
@@ -41,7 +41,7 @@ export function takeAway(folder: string): void {
   removeFolder(away);
 }
 
-const STAGED = ".metier-";
+const STAGED = { prefix: ".metier-" };
 
 /** A name beside the folder of skills, where nothing is looked for, and on the same disk. */
 export function besideSkills(folder: string): string {

@@ -5,8 +5,8 @@
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { makeOwnedName, removeAbandoned, tryToRemove } from "../host/owned-names.ts";
 import type { Places } from "../host/places.ts";
-import { makeOwnedName, removeAbandoned, tryToRemove } from "./owned-names.ts";
 
 export interface Quarantine {
   /** By its real path; on the same file system as the store, so that a rename takes a skill there. */

@@ -11,7 +11,7 @@ import { rememberFiles } from "../lock/file-lists.ts";
 import { findEntry, type LockEntry, withEntry } from "../lock/lock-entry.ts";
 import type { LockFile } from "../lock/lock-places.ts";
 import { changeLock } from "../lock/lock-store.ts";
-import { placeInStore } from "../lock/store.ts";
+import { flushStore, placeInStore } from "../lock/store.ts";
 import { type FaultOutcome, faulty } from "./install-fault.ts";
 import type { InstallParts } from "./install-request.ts";
 import { lockFault } from "./lock-fault.ts";
@@ -40,6 +40,7 @@ export function recordSkills(
     const fault = store(plan, folders, context);
     if (fault) return fault;
   }
+  if (planned.some(({ entry }) => !entry.linked)) flushStore(context.parts.places);
   return replaceLock(planned, context.lockFile);
 }
 

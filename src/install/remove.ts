@@ -7,24 +7,17 @@ import { nearestNames } from "../foundation/nearest-names.ts";
 import { removeFolder } from "../host/remove-folder.ts";
 import { knownLocks } from "../lock/known-locks.ts";
 import { calledAs, findEntry, type Lock, type LockEntry, withoutEntry } from "../lock/lock-entry.ts";
-import {
-  isWithinOwner,
-  type LockFile,
-  lockedFolder,
-  projectLockFile,
-  userLockFile,
-} from "../lock/lock-places.ts";
+import { type LockFile, projectLockFile, userLockFile } from "../lock/lock-places.ts";
 import { changeLock, readLock } from "../lock/lock-store.ts";
 import type { SkillPlace } from "../skill/skill.ts";
 import { revoke } from "../trust/grant-store.ts";
 import { takeBackPlaces } from "./fan-out.ts";
-import { tidyStore } from "./finish-install.ts";
+import { takeBackCopy, tidyStore } from "./finish-install.ts";
 import { type FaultOutcome, faulty } from "./install-fault.ts";
 import type { InstallParts } from "./install-request.ts";
 import { lockFault } from "./lock-fault.ts";
 import { untrackRemoved } from "./plugin-config.ts";
-import { stateOfCopy, takeAway } from "./project-copy.ts";
-import { attempt, reportKept } from "./unfinished.ts";
+import { attempt } from "./unfinished.ts";
 
 export interface RemoveOptions {
   /** From the project's lock instead of the user's. */
@@ -133,23 +126,10 @@ function takeBackFolders(
   removal: Removal,
 ): readonly Diagnostic[] {
   const { lockFile, places, options } = removal;
-  const own = entry.copied ? [lockedFolder(places, lockFile, entry)] : [];
   return [
     ...takeBackPlaces(entry, kept, { places, lockFile, force: options.force }),
-    ...own.flatMap((folder) => takeBackCopy(folder, entry, removal)),
+    ...takeBackCopy(entry, kept, { parts: removal, lockFile }, options.force),
   ];
-}
-
-function takeBackCopy(
-  folder: string,
-  { digest, previous }: LockEntry,
-  removal: Removal,
-): readonly Diagnostic[] {
-  const { lockFile, options } = removal;
-  const state = stateOfCopy(folder, [digest, ...(previous ? [previous.digest] : [])]);
-  if (state === "missing") return [];
-  const mayGo = isWithinOwner(lockFile, folder) && (state === "intact" || options.force === true);
-  return mayGo ? attempt(folder, () => void takeAway(folder)) : [reportKept(folder)];
 }
 
 /** Trust that was given to exactly this content goes with it, unless another lock still lists the content. */

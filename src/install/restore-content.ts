@@ -5,7 +5,7 @@ import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import { calledAs, type LockEntry } from "../lock/lock-entry.ts";
 import type { LockFile } from "../lock/lock-places.ts";
-import { placeInStore } from "../lock/store.ts";
+import { flushStore, placeInStore } from "../lock/store.ts";
 import { identifyFolder } from "../trust/content-identity.ts";
 import type { LockedEntry } from "./choose-installed.ts";
 import { fetchSource } from "./fetch-source.ts";
@@ -43,6 +43,7 @@ export async function fetchLocked(
       : failure(entry, fetched.fault);
     if (refused) failed.set(entry, refused);
   }
+  if (failed.size < states.length) flushStore(context.parts.places);
   return { failed, findings };
 }
 

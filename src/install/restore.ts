@@ -9,6 +9,7 @@ import { calledAs, type LockEntry } from "../lock/lock-entry.ts";
 import {
   isWithinOwner,
   type LockFile,
+  leadsToOwner,
   lockedFolder,
   projectLockFile,
   storeFolder,
@@ -39,8 +40,8 @@ export interface LockedSkillState {
   /** Where the catalog reads it. */
   readonly folder: string;
   readonly store: CopyState;
-  /** Of the project's own copy; of a linked folder, whether it is there. */
-  readonly inPlace: CopyState;
+  /** Of the project's own copy; of a linked folder, whether it is there. `outside`: a link leads out of the project. */
+  readonly inPlace: CopyState | "outside";
 }
 
 interface Restoration {
@@ -89,10 +90,11 @@ function readStates(
 function lookAt(entry: LockEntry, lockFile: LockFile, { places }: InstallParts): LockedSkillState {
   const folder = lockedFolder(places, lockFile, entry);
   const store = entry.linked ? "intact" : stateOfCopy(storeFolder(places, entry), [entry.digest]);
-  const place = (): CopyState => {
-    if (!isWithinOwner(lockFile, folder)) return "changed";
-    if (entry.linked) return existsSync(folder) ? "intact" : "missing";
-    return stateOfCopy(folder, [entry.digest]);
+  const place = (): LockedSkillState["inPlace"] => {
+    if (entry.copied)
+      return isWithinOwner(lockFile, folder) ? stateOfCopy(folder, [entry.digest]) : "outside";
+    if (!existsSync(folder)) return "missing";
+    return leadsToOwner(lockFile, folder) ? "intact" : "outside";
   };
   return { entry, lockFile, folder, store, inPlace: entry.linked || entry.copied ? place() : store };
 }
@@ -111,6 +113,11 @@ function settle(
     return { name, code: "install.differs", reason, hint };
   }
   if (inPlace === "intact") return { name, code: "same", reason: "It is there, as the lock records it." };
+  if (inPlace === "outside") {
+    const reason = `A link on the way to \`${folder}\` leads out of the project, so it is left alone.`;
+    const hint = "Look at who made the link; put a folder in its place, then run `metier install`.";
+    return { name, code: "install.differs", reason, hint };
+  }
   if (entry.linked) {
     const hint = `Put the folder back, or take the skill out of the lock with \`metier remove ${name}\`.`;
     return { name, code: "install.differs", reason: `The linked folder \`${folder}\` is not there.`, hint };

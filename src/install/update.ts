@@ -80,8 +80,10 @@ async function update(chosen: readonly LockedEntry[], updating: Updating): Promi
   }
   const updated: UpdatedSkill[] = [];
   const diagnostics: Diagnostic[] = [];
-  for (const group of Map.groupBy(taken, ({ one }) => one.lockFile.path).values()) {
-    const outcome = carryOut(group, updating);
+  const lockFiles = new Map(taken.map(({ one }) => [one.lockFile.path, one.lockFile]));
+  for (const lockFile of lockFiles.values()) {
+    const group = taken.filter(({ one }) => one.lockFile.path === lockFile.path);
+    const outcome = carryOut(group, lockFile, updating);
     updated.push(...outcome.updated);
     skipped.push(...outcome.failed);
     diagnostics.push(...outcome.diagnostics);
@@ -137,8 +139,7 @@ interface Carried {
 }
 
 /** All of one lock at once. */
-function carryOut(group: readonly Candidate[], { parts, quarantine }: Updating): Carried {
-  const lockFile = group[0]?.one.lockFile as LockFile;
+function carryOut(group: readonly Candidate[], lockFile: LockFile, { parts, quarantine }: Updating): Carried {
   const kept = new Map(group.map((candidate) => [candidate, keepEdited(candidate, parts)]));
   const plans = group.map((candidate) => planUpdate(candidate, quarantine));
   const wrong = recordSkills(plans, { parts, lockFile, quarantine });

@@ -9,6 +9,7 @@ import { calledAs, type LockEntry, type LockOwner } from "../lock/lock-entry.ts"
 import {
   isWithinOwner,
   type LockFile,
+  leadsToOwner,
   lockedFolder,
   placedFolder,
   storeFolder,
@@ -37,6 +38,7 @@ export interface VerifiedFolder {
   readonly note?: string;
 }
 
+/** It is `ok` together with its copies; `changes` are those of the folder that is used. */
 export interface VerifiedSkill extends VerifiedFolder {
   /** What it is called here. */
   readonly name: string;
@@ -67,9 +69,7 @@ export function verifySkills(wish: InstalledWish, parts: VerifyParts): VerifyRep
     ? undefined
     : new Set(choice.chosen.flatMap(({ entry }) => [entry.name, calledAs(entry)]));
   const grants = verifyGrants(readGrants(parts.places).skills, names);
-  const ok =
-    skills.every((skill) => skill.ok && skill.copies.every((copy) => copy.ok)) &&
-    grants.every(({ state }) => state !== "changed");
+  const ok = skills.every((skill) => skill.ok) && grants.every(({ state }) => state !== "changed");
   return { ok, skills, grants };
 }
 
@@ -84,11 +84,13 @@ function verifySkill({ entry, lockFile }: LockedEntry, { places }: VerifyParts):
   });
   const main = verifyMain(entry, lockFile, places, expected);
   // A checkout may bring copies along, one of which stands in for the store's folder.
-  const isStoodIn = !main.ok && isMissing(main.folder) && copies.some(({ ok }) => ok);
-  const shown = isStoodIn
+  const hasCopy = entry.placed?.some(({ how }, index) => how === "copy" && copies[index]?.ok) ?? false;
+  const isStoodIn = hasCopy && isMissing(main.folder);
+  const used = isStoodIn
     ? { folder: main.folder, ok: true, changes: [], note: "A copy stands in for it." }
     : main;
-  return { name: calledAs(entry), lock: lockFile.owner, digest: entry.digest, ...shown, copies };
+  const ok = used.ok && copies.every((copy) => copy.ok);
+  return { name: calledAs(entry), lock: lockFile.owner, digest: entry.digest, ...used, ok, copies };
 }
 
 /** Where the catalog reads it. */
@@ -99,7 +101,10 @@ function verifyMain(
   expected: readonly IdentifiedFile[] | undefined,
 ): VerifiedFolder {
   const folder = lockedFolder(places, lockFile, entry);
-  if ((entry.linked || entry.copied) && !isWithinOwner(lockFile, folder)) {
+  const isOutside =
+    (entry.copied && !isWithinOwner(lockFile, folder)) ||
+    (entry.linked && !isMissing(folder) && !leadsToOwner(lockFile, folder));
+  if (isOutside) {
     return { folder, ok: false, changes: [], note: "It leads out of the project, so it is not used." };
   }
   const verified = verifyFolder(folder, entry, expected);

@@ -65,6 +65,11 @@ export function isWithinOwner({ path, owner }: LockFile, folder: string): boolea
   return owner === "user" || isInside(realPathAhead(dirname(folder)), realPathOr(dirname(path)));
 }
 
+/** Whether what a lock names is the owner's over all links, also the last one: for folders that are read where they are. */
+export function leadsToOwner({ path, owner }: LockFile, folder: string): boolean {
+  return owner === "user" || isInside(realPathOr(folder), realPathOr(dirname(path)));
+}
+
 /** The real path, also of a folder that is yet to be made; nowhere for a link that leads nowhere. */
 function realPathAhead(folder: string): string {
   const parent = dirname(folder);

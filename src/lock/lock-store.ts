@@ -3,8 +3,8 @@
  * every change reads the file anew under a lock of its own and replaces it whole. A lock that cannot be used is never
  * overwritten.
  */
-import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { MetierError } from "../foundation/errors.ts";
 import { readBounded } from "../host/read-bounded.ts";
@@ -46,16 +46,8 @@ export function changeLock(file: LockFile, change: (lock: Lock) => Lock): LockOu
     // For a project others must be able to read it, as they do after a checkout.
     const mode = file.owner === "project" ? 0o644 : 0o600;
     if (!replaceFile(file.path, after, { mode, onlyIf: isHeld })) throw lockLost(file);
-    clearLeftovers(file);
     return written;
   });
-}
-
-/** What a killed writer left beside the file: whoever holds the lock is the only one who writes. */
-function clearLeftovers({ path }: LockFile): void {
-  const folder = dirname(path);
-  const leftovers = readdirSync(folder).filter((name) => /^\.metier\.lock\.[0-9a-f]{12}\.tmp$/.test(name));
-  for (const name of leftovers) rmSync(join(folder, name), { force: true });
 }
 
 /** `""` for a missing file. A link is not followed: a project must not choose which file is read, or written. */

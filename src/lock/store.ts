@@ -141,7 +141,10 @@ function touch(folder: string): void {
 
 /** One process at a time puts folders in and takes them out. */
 export function changeStore<T>(store: string, change: () => T): T {
-  const value = withLock(join(store, ".store"), change);
-  flushFolder(store); // Before a lock says that they are there.
-  return value;
+  return withLock(join(store, ".store"), change);
+}
+
+/** What was placed outlasts a power cut; to be called once before a lock says that it is there. */
+export function flushStore({ store }: Pick<Places, "store">): void {
+  flushFolder(store);
 }

@@ -43,6 +43,8 @@ export interface MarkdownParts {
 
 const FENCE = /^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([^\s`{}]*)/;
 const LEAD_LINES = 3;
+/** A block further below belongs to something else. */
+const LEAD_DISTANCE = 8;
 const MOST_SPAN = 2000;
 
 export function takeMarkdownApart(text: string): MarkdownParts {
@@ -86,8 +88,8 @@ function addLine(prose: string[], headings: string[], line: string, heading: str
 
 function findFenceEnd(lines: readonly string[], from: number, mark: string): number {
   const close = new RegExp(`^[ \\t>]*${mark[0] === "~" ? "~" : "`"}{${mark.length},}[ \\t]*$`);
-  const end = lines.findIndex((line, index) => index >= from && close.test(line));
-  return end === -1 ? lines.length : end;
+  for (let at = from; at < lines.length; at++) if (close.test(lines[at] ?? "")) return at;
+  return lines.length;
 }
 
 /** The indentation of a block in a list is none of its code. */
@@ -101,7 +103,8 @@ function dedent(lines: readonly string[]): string {
 
 function leadOf(prose: readonly string[], heading: string): string {
   const before: string[] = [];
-  for (let at = prose.length - 1; at >= 0 && before.length < LEAD_LINES; at--) {
+  const last = Math.max(0, prose.length - LEAD_DISTANCE);
+  for (let at = prose.length - 1; at >= last && before.length < LEAD_LINES; at--) {
     const line = (prose[at] ?? "").trim();
     if (line.startsWith("#")) break;
     if (line !== "") before.unshift(line);
@@ -110,36 +113,36 @@ function leadOf(prose: readonly string[], heading: string): string {
   return [heading, ...before].join("\n");
 }
 
-/** Comments may hold several lines; their place is kept blank. */
+/** Comments may hold several lines; their place is kept blank. In code they are code. */
 function blankComments(text: string, comments: Comment[]): string {
   let result = "";
   let end = 0;
   let line = 1;
+  let fences = 0;
   for (let open = text.indexOf("<!--"); open !== -1; open = text.indexOf("<!--", end)) {
     const close = text.indexOf("-->", open + 4);
     if (close === -1) break;
+    const between = text.slice(end, open);
     line += countLines(text, end, open);
-    if (isInCode(text, open)) {
-      result += text.slice(end, open + 4);
+    fences += between.match(/^[ \t>]{0,20}(?:`{3,}|~{3,})/gm)?.length ?? 0;
+    if (fences % 2 === 1 || isInSpan(text, open)) {
+      result += `${between}<!--`;
       end = open + 4;
       continue;
     }
     const comment = text.slice(open + 4, close);
     comments.push({ text: comment, line });
-    result += text.slice(end, open) + comment.replace(/[^\n]/g, " ");
+    result += between + comment.replace(/[^\n]/g, " ");
     line += countLines(text, open, close);
     end = close + 3;
   }
   return result + text.slice(end);
 }
 
-/** In a code span, or in a fence: an odd number of fences stands before. */
-function isInCode(text: string, at: number): boolean {
-  const lineStart = text.lastIndexOf("\n", at - 1) + 1;
-  const before = text.slice(lineStart, at);
-  if ((before.match(/`/g)?.length ?? 0) % 2 === 1) return true;
-  const fences = text.slice(0, lineStart).match(/^[ \t>]*(?:`{3,}|~{3,})/gm)?.length ?? 0;
-  return fences % 2 === 1;
+/** An odd number of backticks stands before it on its line. */
+function isInSpan(text: string, at: number): boolean {
+  const before = text.slice(Math.max(text.lastIndexOf("\n", at - 1) + 1, at - MOST_SPAN), at);
+  return (before.match(/`/g)?.length ?? 0) % 2 === 1;
 }
 
 function countLines(text: string, from: number, to: number): number {

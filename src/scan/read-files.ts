@@ -24,18 +24,13 @@ export function readSkillFiles({ form, location, directory }: SkillContent, limi
   try {
     root = realpathSync.native(directory);
   } catch (error) {
-    return {
-      files: [],
-      bytes: 0,
-      skipped: [{ path: ".", reason: `Not read: ${(error as Error).message}.` }],
-    };
+    return nothingRead((error as Error).message);
   }
   const listing =
     form === "directory"
       ? listFiles(root, limits.entries)
       : ({ ok: true, files: [{ path: basename(location), kind: "file" }] } as const);
-  if (!listing.ok)
-    return { files: [], bytes: 0, skipped: [{ path: ".", reason: `Not read: ${listing.detail}.` }] };
+  if (!listing.ok) return nothingRead(listing.detail);
   const files: ScannedFile[] = [];
   let bytes = 0;
   for (const { path, kind } of listing.files) {
@@ -48,6 +43,10 @@ export function readSkillFiles({ form, location, directory }: SkillContent, limi
     files.push(file);
   }
   return { files, bytes, skipped };
+}
+
+function nothingRead(why: string): ReadFiles {
+  return { files: [], bytes: 0, skipped: [{ path: ".", reason: `Not read: ${why}.` }] };
 }
 
 function describeOther(root: string, path: string, kind: "link" | "special"): ScannedFile {
@@ -102,7 +101,7 @@ function readContent(
     return { head, tail, ...(signature && { signature }) };
   }
   if (size > Math.min(limits.fileBytes, bytesLeft)) {
-    return { head, fault: `Not read as text: it has ${size} bytes; at most ${limits.fileBytes} are read.` };
+    return { fault: `Not read as text: it has ${size} bytes; at most ${limits.fileBytes} are read.` };
   }
   const whole = size <= head.length ? head : readAt(descriptor, 0, size);
   if (!looksLikeText(whole)) return { head, tail: whole.subarray(-EDGE_BYTES) };

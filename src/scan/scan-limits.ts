@@ -6,6 +6,10 @@ export interface ScanLimits {
   readonly fileBytes: number;
   /** Of all files together. */
   readonly totalBytes: number;
+  /** Of one piece of code that is parsed; longer ones are only read as text. */
+  readonly codeCharacters: number;
+  /** Of the parsers, for all code of a skill together: real code needs one for two characters or more. */
+  readonly steps: number;
   /** Of a syntax tree; what lies deeper is not followed. */
   readonly depth: number;
   /** Of the syntax tree of one piece of code. */
@@ -20,6 +24,8 @@ export const SCAN_LIMITS: ScanLimits = {
   entries: 20_000,
   fileBytes: 1024 * 1024,
   totalBytes: 64 * 1024 * 1024,
+  codeCharacters: 256 * 1024,
+  steps: 1_500_000,
   depth: 200,
   nodes: 200_000,
   pieces: 500,

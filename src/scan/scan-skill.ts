@@ -54,18 +54,18 @@ export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions 
   const limits = { ...SCAN_LIMITS, ...options.limits };
   const content = toContent(subject);
   const { files, bytes, skipped } = readSkillFiles(content, limits);
-  const skill = await readScannedSkill(content, files, limits, options);
+  const { skill, unfollowed } = await readScannedSkill(content, { files, unread: skipped }, limits, options);
   const ignored = new Set(options.ignore);
-  const findings = SCAN_RULES.filter(({ id }) => !ignored.has(id)).flatMap((rule) =>
-    applyRule(rule, skill.skill, limits),
+  const applied = SCAN_RULES.filter(({ id }) => !ignored.has(id)).map((rule) =>
+    applyRule(rule, skill, limits),
   );
   const identity = identifyContent(content);
   return {
-    name: skill.skill.name,
-    findings: findings.toSorted(compareFindings),
+    name: skill.name,
+    findings: applied.flatMap(({ findings }) => findings).toSorted(compareFindings),
     files: files.length,
     bytes,
-    skipped: [...skipped, ...skill.skipped],
+    skipped: [...skipped, ...unfollowed, ...applied.flatMap(({ left }) => left)],
     ...(identity.ok && { digest: identity.identity.digest }),
   };
 }
@@ -77,12 +77,12 @@ function toContent(subject: ScanSubject): SkillContent {
 
 interface ReadSkill {
   readonly skill: ScannedSkill;
-  readonly skipped: readonly SkippedPart[];
+  readonly unfollowed: readonly SkippedPart[];
 }
 
 async function readScannedSkill(
   content: SkillContent,
-  files: readonly ScannedFile[],
+  { files, unread }: Pick<ScannedSkill, "files" | "unread">,
   limits: ScanLimits,
   options: ScanSkillOptions,
 ): Promise<ReadSkill> {
@@ -100,12 +100,13 @@ async function readScannedSkill(
     knownNames: options.knownNames ?? [],
     skillFile: own?.path ?? skillFile,
     files,
+    unread,
     documents,
     ...(parsed && { parsed }),
     ...(manifest && { manifest }),
     acts: analysed.acts,
   };
-  return { skill, skipped: [...found.skipped, ...analysed.skipped] };
+  return { skill, unfollowed: [...found.skipped, ...analysed.skipped] };
 }
 
 function parseOwn(
@@ -132,20 +133,31 @@ function toDocument(file: ScannedFile, skillFile: string): readonly ScannedDocum
   return isRead ? [{ file: { ...file, text }, parts: takeMarkdownApart(text) }] : [];
 }
 
-function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): readonly Finding[] {
-  const perFile = new Map<string, number>();
+interface AppliedRule {
+  readonly findings: readonly Finding[];
+  /** Files in which it applies more often than is listed. */
+  readonly left: readonly SkippedPart[];
+}
+
+/** Of the same thing in one place, and of too many in one file, the worst are listed: milder ones hide nothing. */
+function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): AppliedRule {
+  const found = [...rule.find(skill)].map((hit) => toFinding(rule, hit)).sort(compareFindings);
   const seen = new Set<string>();
-  const findings: Finding[] = [];
-  for (const hit of rule.find(skill)) {
-    const finding = toFinding(rule, hit);
-    const key = `${finding.fingerprint} ${finding.line}`;
-    const count = perFile.get(hit.path) ?? 0;
-    if (seen.has(key) || count >= hitsPerFile) continue;
-    seen.add(key);
-    perFile.set(hit.path, count + 1);
-    findings.push(finding);
-  }
-  return findings;
+  const unique = found.filter(({ fingerprint, line }) => {
+    const key = `${fingerprint} ${line}`;
+    return !seen.has(key) && seen.add(key);
+  });
+  const byFile = [...Map.groupBy(unique, ({ path }) => path)];
+  return {
+    findings: byFile.flatMap(([, findings]) => findings.slice(0, hitsPerFile)),
+    left: byFile
+      .filter(([, findings]) => findings.length > hitsPerFile)
+      .map(([path, { length }]) => ({ path, reason: describeLeft(rule.id, length, hitsPerFile) })),
+  };
+}
+
+function describeLeft(id: string, count: number, most: number): string {
+  return `Not listed: \`${id}\` applies ${count} times, and ${most} are shown.`;
 }
 
 function toFinding(

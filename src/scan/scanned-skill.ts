@@ -5,6 +5,7 @@ import type { Act } from "./code/act.ts";
 import type { CodeLanguage } from "./code/code-part.ts";
 import type { Signature } from "./file-kind.ts";
 import type { MarkdownParts } from "./markdown.ts";
+import type { SkippedPart } from "./scan-limits.ts";
 
 export interface ScannedFile {
   /** Below the skill's folder, with `/` between segments. */
@@ -37,6 +38,8 @@ export interface ScannedSkill {
   /** Path of the skill file below the folder. */
   readonly skillFile: string;
   readonly files: readonly ScannedFile[];
+  /** What could not be read of it; `.` is the folder itself. */
+  readonly unread: readonly SkippedPart[];
   /** Texts for people and models: Markdown and plain text. */
   readonly documents: readonly ScannedDocument[];
   readonly parsed?: ParsedSkill;

@@ -4,14 +4,14 @@
  * of the project, or content by its digest.
  */
 import { lstatSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
-import { isInside, type Places } from "../host/places.ts";
-import { isOwnFolder, type ProjectFolders, realPathOr } from "../host/project-folders.ts";
+import type { Places } from "../host/places.ts";
+import { isOwnFolder, type ProjectFolders } from "../host/project-folders.ts";
 import { type KnownDigests, openKnownDigests } from "../lock/known-digests.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
 import {
   type LockFile,
+  leadsToOwner,
   lockedFolder,
   placedFolder,
   projectLockFile,
@@ -116,7 +116,7 @@ function findFolder(collecting: Collecting, entry: LockEntry): string | Diagnost
     return copiesOf(collecting, entry).find((copy) => standsIn(copy, entry, collecting))?.folder;
   }
   if (!entry.linked && !entry.copied) return folder;
-  if (!staysWithOwner(lock, folder)) return reportOutside(lock.path, folder);
+  if (!leadsToOwner(lock, folder)) return reportOutside(lock.path, folder);
   const isChanged = entry.copied && !mayHold(digests.of(folder), digestsOf(entry));
   return isChanged ? reportChanged(folder, entry.name) : folder;
 }
@@ -126,15 +126,10 @@ function standsIn({ folder }: InstalledCopy, { digest }: LockEntry, { digests }:
   return isFolder(folder) && digests.of(folder) === digest;
 }
 
-/** Where it really is: a project's lock must not make a folder of the user or of another project its own. */
-function staysWithOwner({ path, owner }: LockFile, folder: string): boolean {
-  return owner === "user" || isInside(realPathOr(folder), realPathOr(dirname(path)));
-}
-
 function copiesOf({ lock }: Collecting, entry: LockEntry): readonly InstalledCopy[] {
   return (entry.placed ?? [])
     .map((copy) => placedFolder(lock, copy))
-    .filter((folder) => staysWithOwner(lock, folder))
+    .filter((folder) => leadsToOwner(lock, folder))
     .map((folder) => ({ folder, name: entry.name, digests: digestsOf(entry) }));
 }
 
@@ -171,7 +166,8 @@ function reportMissing(path: string, names: readonly string[]): Diagnostic {
   };
 }
 
-function reportOutside(path: string, folder: string): Diagnostic {
+/** `path` is the lock's. */
+export function reportOutside(path: string, folder: string): Diagnostic {
   return {
     code: "lock.outside-project",
     severity: "error",

@@ -49,7 +49,7 @@ const REPOSITORIES: readonly Hostile[] = [
     /a.*b/,
   ],
   ["a file inside of `.git`", gitFolder(".git", { ...SKILL, name: "config" }), "source.unsafe", /\.git/],
-  ["a hundred thousand files", manyFiles, "source.limited", /more than 20000 files/],
+  ["a hundred thousand files", manyFiles, "source.limited", /20000/],
   [
     "a file that is far too large",
     git(SKILL, { ...SKILL, name: "zeros", content: Buffer.alloc(65 << 20) }),
@@ -103,8 +103,8 @@ const ARCHIVES: readonly Hostile[] = [
     "source.limited",
     /68157440 bytes/,
   ],
-  ["a hundred thousand entries", manyEntries, "source.limited", /more than 20000 files/],
-  ["a zip file whose files are one another", overlapping, "source.damaged", /share the same bytes/],
+  ["a hundred thousand entries", manyEntries, "source.limited", /20000/],
+  ["a zip file whose files are one another", overlapping, "source.unsafe", /share the same bytes/],
 ];
 
 const FOLDERS: readonly Hostile[] = [
@@ -116,7 +116,6 @@ const FOLDERS: readonly Hostile[] = [
   ],
   ["a FIFO", folder((_, at) => void execFileSync("mkfifo", [join(at, "pipe")])), "source.unsafe", /pipe/],
   ["a socket", folder((_, at) => openSocket(join(at, "socket"))), "source.unsafe", /socket/],
-  ["a setuid file", folder((_, at) => makeSetuid(join(at, "tool"))), "source.unsafe", /tool/],
   [
     "names that differ in case only",
     folder((_, at) => writeTree(at, { "A.md": "", "a.md": "" })),
@@ -204,6 +203,15 @@ describe("what a repository wants to be run", () => {
     await world.cli("read", "loud");
     expectUntouched(world, before);
   });
+});
+
+test("a setuid bit does not come along", async () => {
+  const world = createHome();
+  const source = join(world.root, "source");
+  writeTree(source, { "SKILL.md": skill("quiet"), tool: "#!/bin/sh\n" });
+  chmodSync(join(source, "tool"), 0o6755);
+  const { json } = await world.cli("install", source, "--yes", "--json");
+  expect(lstatSync(join(json.installed[0].path, "tool")).mode & 0o7777).toBe(0o755);
 });
 
 /** A home and a project with something in them that could be read, overwritten or removed. */
@@ -322,11 +330,6 @@ async function openSocket(path: string): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(path, resolve));
   onTestFinished(() => void server.close());
-}
-
-function makeSetuid(path: string): void {
-  writeFileSync(path, "#!/bin/sh\n");
-  chmodSync(path, 0o4755);
 }
 
 /** Everything in a repository's own folder that git may run. */

@@ -40,9 +40,10 @@ function reportText({ ok, skills, grants }: VerifyReport, style: Style): string 
 }
 
 function skillText(skill: VerifiedSkill, style: Style): string {
-  const { name, copies } = skill;
+  const { name, copies, changes, note } = skill;
+  const isWorthSaying = changes.length > 0 || note !== undefined;
   return [
-    `${markText(skill, style)} ${safeLine(name)}${skill.ok ? "" : `  ${style.dim(safeLine(skill.folder))}`}`,
+    `${skill.ok ? style.green("✓") : style.red("✗")} ${safeLine(name)}${isWorthSaying ? `  ${style.dim(safeLine(skill.folder))}` : ""}`,
     ...folderLines(skill, "    "),
     ...copies
       .filter((copy) => !copy.ok)
@@ -51,10 +52,6 @@ function skillText(skill: VerifiedSkill, style: Style): string {
         ...folderLines(copy, "      "),
       ]),
   ].join("\n");
-}
-
-function markText({ ok, copies }: VerifiedSkill, style: Style): string {
-  return ok && copies.every((copy) => copy.ok) ? style.green("✓") : style.red("✗");
 }
 
 const MOST_CHANGES = 50;

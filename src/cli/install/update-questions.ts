@@ -5,16 +5,12 @@ import { type CliContext, out } from "../context.ts";
 import { type Style, safeLine } from "../output/style.ts";
 import { diffText } from "../output/update-text.ts";
 
-const ANSWERS: Readonly<Record<string, UpdateAnswer | "diff">> = {
-  t: "take",
-  take: "take",
-  k: "keep",
-  keep: "keep",
-  a: "abort",
-  abort: "abort",
-  d: "diff",
-  diff: "diff",
-};
+const ANSWERS: ReadonlyMap<string, UpdateAnswer | "diff"> = new Map(
+  (["take", "keep", "abort", "diff"] as const).flatMap((answer) => [
+    [answer, answer],
+    [answer.slice(0, 1), answer],
+  ]),
+);
 
 export function askAboutUpdates(context: CliContext, style: Style): UpdateDecisions {
   return {
@@ -22,7 +18,7 @@ export function askAboutUpdates(context: CliContext, style: Style): UpdateDecisi
       const usual = isRisky(review) || review.local.length > 0 ? "keep" : "take";
       for (;;) {
         const typed = (await context.io.ask(questionText(review, usual))).trim().toLowerCase();
-        const answer = ANSWERS[typed || usual];
+        const answer = ANSWERS.get(typed || usual);
         if (answer === "diff") out(context, diffText(review.diff, style));
         else if (answer !== undefined) return answer;
         else out(context, "Answer with `take`, `keep`, `diff` or `abort`.");

@@ -1,4 +1,5 @@
 /** Addresses on this machine: folders, archives and skill files by their path, repositories by `file://` or `.git`. */
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { showPath } from "../../host/contained-path.ts";
 import { expandPath } from "../../host/places.ts";
@@ -23,7 +24,7 @@ export function parseLocalPath(text: string, options: LocalOptions): AddressOutc
     );
   }
   const [, base = text, fragment = ""] = WITH_FRAGMENT.exec(text) ?? [];
-  return parsePath(expandPath(base, options.home, options.cwd), fragment, options);
+  return parsePath(resolve(expandPath(base, options.home, options.cwd)), fragment, options);
 }
 
 function parsePath(path: string, fragment: string, given: GivenRef): AddressOutcome {

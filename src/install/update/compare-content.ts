@@ -133,7 +133,7 @@ function splitHunks(lines: readonly DiffLine[]): readonly Hunk[] {
   let end = 0;
   for (let first = 0; first < changed.length; ) {
     let last = first;
-    while (distance(changed, last) <= 2 * CONTEXT) last += 1;
+    while (distance(changed, last) <= 2 * CONTEXT + 1) last += 1;
     const from = Math.max(end, (changed[first] ?? 0) - CONTEXT);
     const to = Math.min(lines.length, (changed[last] ?? 0) + CONTEXT + 1);
     hunks.push({ skipped: from - end, lines: lines.slice(from, to) });

@@ -5,12 +5,12 @@
 import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { folderName } from "../../host/folder-name.ts";
+import { makeOwnedName, removeAbandoned } from "../../host/owned-names.ts";
 import type { Places } from "../../host/places.ts";
 import { removeFolder } from "../../host/remove-folder.ts";
-import { makeOwnedName, removeAbandoned } from "../owned-names.ts";
 import { stateOfCopy } from "../project-copy.ts";
 
-const STAGED = ".keeping-";
+const STAGED = { prefix: ".keeping-" };
 
 /** The folder where the copy is. */
 export function keepAside(

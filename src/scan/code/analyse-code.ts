@@ -21,8 +21,8 @@ const MOST_NESTING = 6;
 
 export async function analyseCode(parts: readonly CodePart[], limits: ScanLimits): Promise<AnalysedCode> {
   if (parts.length === 0) return { acts: [], skipped: [] };
-  const [parsers, { parse }] = await Promise.all([loadParsers(), import("unbash")]);
-  const analysis = new Analysis(parsers, parse, limits);
+  const [parsers, { parse }] = await Promise.all([loadParsers(limits), import("unbash")]);
+  const analysis = new Analysis(parsers, parse);
   analysis.followAll(parts);
   return { acts: analysis.acts, skipped: analysis.skipped };
 }
@@ -32,13 +32,11 @@ class Analysis {
   readonly skipped: SkippedPart[] = [];
   readonly #parsers: Parsers;
   readonly #parseShell: typeof parseShell;
-  readonly #limits: ScanLimits;
   #nesting = 0;
 
-  constructor(parsers: Parsers, shell: typeof parseShell, limits: ScanLimits) {
+  constructor(parsers: Parsers, shell: typeof parseShell) {
     this.#parsers = parsers;
     this.#parseShell = shell;
-    this.#limits = limits;
   }
 
   /** Scripts of one language are followed together, since one may import another. */
@@ -56,9 +54,7 @@ class Analysis {
   #readProgram(part: CodePart): Program | undefined {
     try {
       const isPython = part.language === "python";
-      const tree = isPython
-        ? this.#parsers.python(part.text, this.#limits)
-        : this.#parsers.javascript(part.text, this.#limits);
+      const tree = isPython ? this.#parsers.python(part.text) : this.#parsers.javascript(part.text);
       if (tree.ok)
         return { part, statements: (isPython ? lowerPython : lowerJavascript)(tree.root, part.text) };
       this.#skip(part, tree.reason);

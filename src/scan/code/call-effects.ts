@@ -61,6 +61,10 @@ export function applyEffect(
       return NO_TAINTS;
     case "decode":
       return uniteTaints(given, receiver, taint("decoded"));
+    case "convert": {
+      const isEncoded = /^(?:base64(?:url)?|hex)$/.test(foldArgument(made, site, 1));
+      return isEncoded ? uniteTaints(given, taint("decoded")) : given;
+    }
     case "spy":
       return readSecret(call, made.name, site);
     case "delete":

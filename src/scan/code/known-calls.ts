@@ -12,6 +12,8 @@ export type CallEffect =
   | "send"
   | "look-up"
   | "decode"
+  /** Makes bytes of a text, which may be written in another encoding. */
+  | "convert"
   | "read"
   | "open"
   | "write"
@@ -52,6 +54,7 @@ const EFFECTS: readonly (readonly [CallEffect, RegExp])[] = [
     "decode",
     /^(?:base64\.\w*decode\w*|atob|unescape|bytes\.fromhex|bytearray\.fromhex|binascii\.(?:unhexlify|a2b_\w+)|codecs\.decode|zlib\.(?:decompress|inflate\w*|gunzip\w*|unzip\w*|brotliDecompress\w*)|gzip\.decompress|bz2\.decompress|lzma\.decompress|String\.from(?:CharCode|CodePoint)|chr)$/,
   ],
+  ["convert", /^Buffer\.from$/],
   [
     "unpack",
     /^(?:(?:c?pickle|_pickle|dill|cloudpickle|marshal|shelve|joblib)\.(?:loads?|open)|yaml\.unsafe_load|jsonpickle\.decode|node-serialize\.unserialize|WebAssembly\.(?:instantiate|compile)\w*|ctypes\.CDLL)$/,

@@ -13,10 +13,7 @@ export type TreeOutcome =
   | { readonly ok: true; readonly root: SyntaxNode }
   | { readonly ok: false; readonly reason: string };
 
-/** Steps of the parser for each character: many times what real code needs, so that only an attack is stopped. */
-const STEPS_PER_CHARACTER = 20;
-
-type ParseTree = (text: string, limits: ScanLimits) => TreeOutcome;
+type ParseTree = (text: string) => TreeOutcome;
 
 export interface Parsers {
   readonly python: ParseTree;
@@ -24,25 +21,27 @@ export interface Parsers {
   readonly javascript: ParseTree;
 }
 
-/** Only a scan needs them, so they are loaded when one begins. */
-export async function loadParsers(): Promise<Parsers> {
+/** Only a scan needs them, so they are loaded when one begins. All that one scan parses has to do with `limits.steps`. */
+export async function loadParsers(limits: ScanLimits): Promise<Parsers> {
   const [python, javascript] = await Promise.all([import("@lezer/python"), import("@lezer/javascript")]);
   const typed = javascript.parser.configure({ dialect: "ts jsx" });
+  const budget = { steps: limits.steps };
   return {
-    python: (text, limits) => parseWith(python.parser, text, limits),
-    javascript: (text, limits) => parseWith(typed, text, limits),
+    python: (text) => parseWith(python.parser, text, limits, budget),
+    javascript: (text) => parseWith(typed, text, limits, budget),
   };
 }
 
-function parseWith(parser: Parser, text: string, limits: ScanLimits): TreeOutcome {
-  const parse = parser.startParse(text);
-  let tree: Tree | null = null;
-  for (let steps = 0; tree === null; steps++) {
-    if (steps > 10_000 + STEPS_PER_CHARACTER * text.length)
-      return tooMuch("its grammar has too many readings");
-    tree = parse.advance();
+function parseWith(parser: Parser, text: string, limits: ScanLimits, budget: { steps: number }): TreeOutcome {
+  if (text.length > limits.codeCharacters) {
+    return tooMuch(`it has ${text.length} characters, and at most ${limits.codeCharacters} are parsed`);
   }
-  return copyTree(tree, limits);
+  const parse = parser.startParse(text);
+  for (; budget.steps > 0; budget.steps--) {
+    const tree = parse.advance();
+    if (tree) return copyTree(tree, limits);
+  }
+  return tooMuch("parsing all the code of the skill takes too long");
 }
 
 interface OpenNode extends SyntaxNode {

@@ -96,13 +96,9 @@ export const DOWNLOAD_RULES: readonly ScanRule[] = [
 ];
 
 function* findExecuted(skill: ScannedSkill): Iterable<Hit> {
-  const seen = new Set<string>();
   for (const act of actsOf(skill, "run")) {
     if (!hasTaint(act.taints, "remote") || isOwnData(act)) continue;
     const { severity, from } = gradeDownload(act, skill);
-    const key = `${act.part.path}\0${act.part.firstLine + act.at}\0${act.seen}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
     yield actHit(act, { severity, ...(from !== "" && { detail: `from \`${from}\`` }) });
   }
 }

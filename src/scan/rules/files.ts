@@ -150,20 +150,17 @@ export const FILE_RULES: readonly ScanRule[] = [
     explanation:
       "What is in it is not known: it cannot be read, or is larger than what is looked at. Large data files are `low`.",
     help: "Make it readable, or smaller, or leave it out.",
-    find: (skill) =>
-      eachFile(skill, ({ fault, path }) => {
-        if (fault === undefined) return undefined;
-        const isData =
-          /^Not read as text/.test(fault) &&
-          /\.(?:json|jsonl|csv|tsv|txt|xml|svg|sql|geojson|log|lock|html|ipynb|map)$/i.test(path);
-        return {
-          seen: path,
-          detail: lowerFirst(fault.replace(/\.$/, "")),
-          severity: isData ? "low" : "medium",
-        };
-      }),
+    find: function* ({ unread }) {
+      for (const { path, reason } of unread) {
+        const isData = /^Not read as text/.test(reason) && DATA.test(path);
+        const detail = lowerFirst(reason.replace(/\.$/, ""));
+        yield { path, line: 1, seen: path, detail, severity: isData ? "low" : "medium" };
+      }
+    },
   },
 ];
+
+const DATA = /\.(?:json|jsonl|csv|tsv|txt|xml|svg|sql|geojson|log|lock|html|ipynb|map)$/i;
 
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);

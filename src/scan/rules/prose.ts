@@ -17,13 +17,23 @@ export interface Paragraph {
   readonly path: string;
   readonly line: number;
   readonly text: string;
-  readonly isWarned: boolean;
+  /** Whether what stands above it warns of such texts. Asked only where something was found. */
+  isWarned(): boolean;
 }
 
 const MOST_PARAGRAPH = 8000;
 
+/** Every rule reads them. */
+const known = new WeakMap<ScannedSkill, readonly Paragraph[]>();
+
 /** Runs of lines without a blank one; a list item or a table row is a paragraph of its own. */
-export function* proseParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
+export function proseParagraphs(skill: ScannedSkill): readonly Paragraph[] {
+  const paragraphs = known.get(skill) ?? [...readParagraphs(skill)];
+  known.set(skill, paragraphs);
+  return paragraphs;
+}
+
+function* readParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
   for (const { file, parts } of skill.documents) {
     let start = 0;
     const { prose, headings } = parts;
@@ -35,13 +45,10 @@ export function* proseParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
         (at > start && /^\s*(?:[-*+]|\d+[.)]|\||#{1,6})\s/.test(line));
       if (!isEnd) continue;
       const text = prose.slice(start, at).join("\n").slice(0, MOST_PARAGRAPH);
-      if (text.trim() !== "")
-        yield {
-          path: file.path,
-          line: start + 1,
-          text,
-          isWarned: isAboutAttacks(headings[start] ?? "") || isWarning(leadOf(prose, start)),
-        };
+      const first = start;
+      const isWarned = (): boolean =>
+        isAboutAttacks(headings[first] ?? "") || isWarning(leadOf(prose, first));
+      if (text.trim() !== "") yield { path: file.path, line: first + 1, text, isWarned };
       start = line?.trim() === "" ? at + 1 : at;
     }
   }
@@ -58,12 +65,11 @@ function leadOf(prose: readonly string[], start: number): string {
 }
 
 export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
+  const byLine = new RegExp(pattern, pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`);
   for (const { path, line, text, isWarned } of proseParagraphs(skill)) {
-    for (const found of text.matchAll(
-      new RegExp(pattern.source, pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`),
-    )) {
+    for (const found of text.matchAll(byLine)) {
       const sentence = sentenceAround(text, found.index, found[0].length);
-      if (isWarned || isQuoted(text, found.index, found[0].length) || isMentioned(sentence, found[0]))
+      if (isWarned() || isQuoted(text, found.index, found[0].length) || isMentioned(sentence, found[0]))
         continue;
       const at = line + text.slice(0, found.index).split("\n").length - 1;
       yield { path, line: at, seen: sentence, match: found[0], around: text };

@@ -95,7 +95,7 @@ export const SECRET_RULES: readonly ScanRule[] = [
           isRandom(password, 3) &&
           !EXAMPLE.test(password) &&
           !/^[a-z]+\d{0,4}$/i.test(password) &&
-          !/@(?:localhost|127\.|host|db|redis|postgres|mysql|example|\w+:\d)/.test(match[0])
+          !/@(?:localhost|127\.|(?:host|db|redis|postgres|mysql)(?=[:/]|$)|example|\w+:\d)/.test(match[0])
         );
       }),
   },

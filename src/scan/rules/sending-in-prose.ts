@@ -44,7 +44,7 @@ export const SENDING_RULES: readonly ScanRule[] = [
 /** One paragraph has all three: what is private, that it is sent, and where to. */
 function* findSending(skill: ScannedSkill): Iterable<Hit> {
   for (const { path, line, text, isWarned } of proseParagraphs(skill)) {
-    if (isWarned || /^\s*\|/.test(text) || !SEND_PROSE.test(text) || !OUTSIDE.test(text)) continue;
+    if (/^\s*\|/.test(text) || !SEND_PROSE.test(text) || !OUTSIDE.test(text) || isWarned()) continue;
     for (const sentence of text.split(/(?<=[.!?])\s+(?=[A-Z])/)) {
       const isWhole = SEND_PROSE.test(sentence) && SECRET_PROSE.test(sentence) && OUTSIDE.test(text);
       if (!isWhole || /\b(?:your|user['’]s) (?:api key|token)\b.*\bheader/i.test(sentence)) continue;

@@ -14,7 +14,7 @@ import { isAbsolute, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { metierPlaces } from "../../../src/host/places.ts";
 import { CLIENTS, clientPath, findClient, isClientPath } from "../../../src/install/clients.ts";
-import type { InstallRequest, InstallReport } from "../../../src/install/install-request.ts";
+import type { InstallReport, InstallRequest } from "../../../src/install/install-request.ts";
 import { projectLockFile, storeFolder, userLockFile } from "../../../src/lock/lock-places.ts";
 import { readLock } from "../../../src/lock/lock-store.ts";
 import { fillStore, lockEntry, record } from "../../support/locks.ts";
@@ -197,8 +197,8 @@ describe("afterwards", () => {
   test("what a killed process left half-way beside the folder of skills goes", async () => {
     const world = worldWithSource();
     await install(world, { agents: ["codex"], copy: true });
-    const { makeOwnedName } = await import("../../../src/install/owned-names.ts");
-    const abandoned = makeOwnedName(".metier-").replace(`${process.pid}`, "4194304999");
+    const { makeOwnedName } = await import("../../../src/host/owned-names.ts");
+    const abandoned = makeOwnedName({ prefix: ".metier-" }).replace(`${process.pid}`, "4194304999");
     writeTree(join(world.home, ".agents"), { [`${abandoned}/SKILL.md`]: "half" });
     rmSync(join(world.home, AGENTS), { recursive: true });
     await (await world.metier()).install({});
@@ -229,6 +229,16 @@ describe("a project's lock", () => {
     expect(existsSync(join(world.project, ".git", "hooks"))).toBe(false);
     expect(existsSync(join(world.project, ".claude/skills/other"))).toBe(false);
   });
+});
+
+test("a link that a checkout brings from another machine is made anew", async () => {
+  const world = worldWithSource();
+  await install(world, { agents: ["claude-code"], project: true });
+  const place = join(world.project, CLAUDE);
+  rmSync(place);
+  symlinkSync("../../../../home/someone/.metier/store/pdf@0123456789abcdef", place);
+  await (await world.metier()).install({});
+  expect(readFileSync(join(place, "SKILL.md"), "utf8")).toBe(skill("pdf"));
 });
 
 describe("the table of clients", () => {

@@ -1,3 +1,4 @@
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createInstallWorld, faultOf, readText, resultOf, skillFiles } from "../../support/installing.ts";
@@ -87,6 +88,40 @@ describe("for a project", () => {
     const found = metier.catalog.all.filter(({ name }) => name === "alpha");
     expect(found).toMatchObject([{ scope: "installed", trust: { level: "untrusted" } }]);
     expect(faultOf(await metier.install({ source: repository.url, copy: true })).code).toBe("install.usage");
+  });
+
+  test("is never put through a link that leads out of the project, by force or not", async () => {
+    const world = createInstallWorld();
+    const repository = world.repository(skillFiles("", "alpha"));
+    const metier = await world.metier();
+    const request = { source: repository.url, project: true, copy: true, force: true };
+    resultOf(await metier.install(request));
+    const victim = join(world.root, "victim");
+    mkdirSync(victim);
+    rmSync(join(world.project, ".metier"), { recursive: true });
+    symlinkSync(victim, join(world.project, ".metier"));
+    for (const force of [false, true]) {
+      const restored = resultOf(await metier.install({ project: true, force }));
+      expect(restored.skipped).toMatchObject([{ name: "alpha", code: "install.differs" }]);
+      expect(restored.skipped[0]?.reason).toContain("leads out of the project");
+    }
+    expect((await metier.verify()).ok).toBe(false);
+    rmSync(join(world.project, "metier.lock"));
+    expect(resultOf(await metier.install(request)).skipped).toMatchObject([{ code: "install.conflict" }]);
+    expect(readdirSync(victim)).toEqual([]);
+  });
+
+  test("a linked folder that is itself a link out of the project is not used, restored or verified", async () => {
+    const world = createInstallWorld();
+    world.write({ "project/mine/SKILL.md": skill("alpha"), "elsewhere/SKILL.md": skill("alpha") });
+    const metier = await world.metier();
+    resultOf(await metier.install({ source: "./mine", link: true, project: true }));
+    rmSync(join(world.project, "mine"), { recursive: true });
+    symlinkSync(join(world.root, "elsewhere"), join(world.project, "mine"));
+    expect(resultOf(await metier.install({})).skipped).toMatchObject([{ code: "install.differs" }]);
+    expect(await metier.verify()).toMatchObject({ ok: false, skills: [{ ok: false }] });
+    await metier.reload();
+    expect(metier.get("installed:alpha")).toBeUndefined();
   });
 
   test("a folder that someone else made there is not overwritten, unless by force", async () => {

@@ -94,7 +94,7 @@ describe("verify", () => {
     rmSync(link);
     const report = await metier.verify();
     expect(report.ok).toBe(false);
-    expect(report.skills[0]).toMatchObject({ ok: true, changes: [] });
+    expect(report.skills[0]).toMatchObject({ ok: false, changes: [] });
     const copies = report.skills[0]?.copies.map(({ client, changes }) => [client, changes]);
     expect(Object.fromEntries(copies ?? [])).toEqual({
       "agent-harness": [{ path: "notes.md", change: "changed" }],
@@ -106,10 +106,16 @@ describe("verify", () => {
     );
   });
 
-  test("a copy that a checkout brings along stands in for the store", async () => {
-    const { world, folder } = await installed({ project: true, copy: true, agents: ["claude-code"] });
-    rmSync(folder, { recursive: true });
-    expect((await (await world.metier()).verify()).ok).toBe(true);
+  test("a copy that a checkout brings along stands in for the store, but no link into it", async () => {
+    const copied = await installed({ agents: ["agent-harness"] });
+    rmSync(copied.folder, { recursive: true });
+    expect(await (await copied.world.metier()).verify()).toMatchObject({
+      ok: true,
+      skills: [{ note: "A copy stands in for it." }],
+    });
+    const linked = await installed({ agents: ["claude-code"] });
+    rmSync(linked.folder, { recursive: true });
+    expect((await (await linked.world.metier()).verify()).ok).toBe(false);
   });
 
   test("a linked folder may change, and is missed only when it is gone", async () => {

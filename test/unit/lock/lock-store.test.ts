@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { makeOwnedName } from "../../../src/host/owned-names.ts";
 import { metierPlaces } from "../../../src/host/places.ts";
 import { EMPTY_LOCK, findEntry, withEntry, withoutEntry } from "../../../src/lock/lock-entry.ts";
 import {
@@ -182,7 +183,11 @@ describe("several processes", () => {
       await once(child, "exit");
       expect(readLock(lock).ok).toBe(true);
     }
-    writeFileSync(join(dirname(lock.path), ".metier.lock.0123456789ab.tmp"), "half");
+    const left = makeOwnedName({ prefix: ".metier.lock.", suffix: ".tmp" }).replace(
+      `${process.pid}`,
+      "4194304999",
+    );
+    writeFileSync(join(dirname(lock.path), left), "half");
     record(lock, lockEntry("after"));
     expect(readdirSync(dirname(lock.path))).toEqual(["metier.lock"]);
     const outcome = readLock(lock);
