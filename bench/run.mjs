@@ -7,6 +7,7 @@ import { benchList } from "./list.mjs";
 import { writeSection } from "./report.mjs";
 import { benchRun } from "./run-loop.mjs";
 import { benchSandbox } from "./sandbox.mjs";
+import { benchScan } from "./scan.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
 const BENCHES = {
@@ -15,6 +16,7 @@ const BENCHES = {
   list: benchList,
   run: benchRun,
   sandbox: benchSandbox,
+  scan: benchScan,
 };
 
 const name = process.argv[2] ?? "";

@@ -145,6 +145,9 @@ export {
   type ToolsetTool,
 } from "./sandbox/inside/define-toolset.ts";
 export type { Finding } from "./scan/finding.ts";
+export type { SkippedPart } from "./scan/scan-limits.ts";
+export type { PathsReport, ScannedPath } from "./scan/scan-paths.ts";
+export type { ScanReport } from "./scan/scan-skill.ts";
 export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts";
 export { SCOPES, type Scope } from "./skill/scope.ts";
 export type {

@@ -62,6 +62,13 @@ export function takeBackCopy(
   return mayGo ? attempt(folder, () => void takeAway(folder)) : [reportKept(folder)];
 }
 
+/** A lock of another project that cannot be read keeps the garbage, which is no fault of what is done here. */
 export function tidyStore({ parts, lockFile }: FinishContext): readonly Diagnostic[] {
-  return attempt(parts.places.store, () => collectGarbage(parts.places, [lockFile]).diagnostics);
+  return attempt(parts.places.store, () =>
+    collectGarbage(parts.places, [lockFile]).diagnostics.map((diagnostic) => ({
+      ...diagnostic,
+      severity: "info",
+      message: `Nothing was tidied up in the store, since \`${diagnostic.path}\` cannot be read. ${diagnostic.message}`,
+    })),
+  );
 }

@@ -8,6 +8,7 @@ import type { LockFile } from "../lock/lock-places.ts";
 import type { FetchedSource } from "./fetch-source.ts";
 import type { SourceSkill } from "./find-source-skills.ts";
 import type { InstallParts, InstallRequest } from "./install-request.ts";
+import { readsFromProject, writeLockedPlace } from "./locked-address.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import type { SourceAddress } from "./source-address.ts";
 
@@ -26,16 +27,18 @@ export function makeEntry(
   replaces: LockEntry | undefined,
   context: EntryContext,
 ): LockEntry | undefined {
-  const { request, source, address, parts } = context;
-  const resolved = request.link ? linkTarget(join(source.resolved, skill.path), context) : source.resolved;
+  const { request, source, address, parts, lockFile } = context;
+  const resolved = request.link
+    ? linkTarget(join(source.resolved, skill.path), context)
+    : writeLockedPlace(source.resolved, lockFile.owner, parts);
   if (resolved === undefined) return undefined;
   const now = new Date().toISOString();
   const earlier =
-    replaces && isSameOrigin(replaces, address, skill.path, parts.places) ? replaces : undefined;
+    replaces && isSameOrigin(replaces, address, skill.path, readsFromProject(parts)) ? replaces : undefined;
   return {
     name: skill.name,
     ...(called !== skill.name && { alias: called }),
-    source: source.canonical,
+    source: writeLockedPlace(source.canonical, lockFile.owner, parts),
     kind: address.kind,
     ...(source.ref !== undefined && { ref: source.ref }),
     resolved,

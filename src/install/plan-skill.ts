@@ -17,6 +17,7 @@ import type {
   InstallParts,
   SkippedSkill,
 } from "./install-request.ts";
+import { readsFromProject } from "./locked-address.ts";
 import { type EntryContext, makeEntry } from "./make-entry.ts";
 import { hasPlaces, planPlaces } from "./plan-places.ts";
 import { stateOfCopy } from "./project-copy.ts";
@@ -54,7 +55,7 @@ export async function planSkill(skill: SourceSkill, context: PlanContext): Promi
 async function planValid(skill: ValidSkill, called: string, context: PlanContext): Promise<Plan> {
   const installed = findEntry(context.lock, called);
   if (installed === undefined) return plan(skill, called, undefined, context);
-  const isSameSource = isSameOrigin(installed, context.address, skill.path, context.parts.places);
+  const isSameSource = isSameOrigin(installed, context.address, skill.path, readsFromProject(context.parts));
   if (isSameSource && installed.digest === skill.digest && installed.name === skill.name) {
     return isAlready(installed, context)
       ? {

@@ -149,12 +149,10 @@ function isSamePlugin(
   const address = parsePlugin(plugin, places);
   if (address === undefined) return false;
   const isWhole = !("path" in address) || address.path === "" || address.kind === "folder";
-  return isSameOrigin(
-    { ...entry, ...(isWhole && { path: "" }) },
-    address,
-    isWhole ? "" : address.path,
-    places,
-  );
+  return isSameOrigin({ ...entry, ...(isWhole && { path: "" }) }, address, isWhole ? "" : address.path, {
+    cwd: places.home,
+    home: places.home,
+  });
 }
 
 function parsePlugin(

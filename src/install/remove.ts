@@ -31,8 +31,15 @@ export interface RemoveOptions {
 export interface RemoveParts extends Pick<InstallParts, "places" | "projectRoot" | "plugins"> {
   /** Where a skill of this name is that nobody installed. */
   locate(name: string): SkillPlace | undefined;
-  /** What the skill of an entry keeps over its runs. */
-  dataFolders(entry: LockEntry, lockFile: LockFile): readonly string[];
+  dataFolders(entry: LockEntry, lockFile: LockFile): SkillData;
+}
+
+/** What the skill of an entry keeps over its runs: a folder with trust, and one without. */
+export interface SkillData {
+  readonly trusted: string;
+  readonly untrusted: string;
+  /** Whether a skill that nobody installed has its name; with trust they have one folder. */
+  readonly isShared: boolean;
 }
 
 export type RemoveOutcome =
@@ -138,16 +145,18 @@ function forget(
   { places, options, lockFile, dataFolders }: Removal,
 ): readonly Diagnostic[] {
   const digests = [entry.digest, ...(entry.previous ? [entry.previous.digest] : [])];
-  const listed = new Set(
-    knownLocks(places)
-      .map(readLock)
-      .flatMap((read) => (read.ok ? read.lock.skills.map(({ digest }) => digest) : [])),
-  );
+  const others = knownLocks(places)
+    .map(readLock)
+    .flatMap((read) => (read.ok ? read.lock.skills : []));
+  const listed = new Set(others.map((other) => other.digest));
   const revoked = digests
     .filter((digest) => !listed.has(digest))
     .flatMap((digest) => revoke(places, { digest }).diagnostics);
-  const data = options.data ? dataFolders(entry, lockFile) : [];
-  return [...revoked, ...data.flatMap(removeData)];
+  if (!options.data) return revoked;
+  const { trusted, untrusted, isShared } = dataFolders(entry, lockFile);
+  // What it has with trust, it has in common with every skill of its name.
+  const isLast = !isShared && others.every((other) => calledAs(other) !== calledAs(entry));
+  return [...revoked, ...(isLast ? [trusted, untrusted] : [untrusted]).flatMap(removeData)];
 }
 
 function removeData(folder: string): readonly Diagnostic[] {

@@ -11,10 +11,10 @@ import type { LockedEntry } from "./choose-installed.ts";
 import { fetchSource } from "./fetch-source.ts";
 import type { InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest, SkillFinding, SkippedSkill } from "./install-request.ts";
+import { parseLockedAddress } from "./locked-address.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { pinAddress } from "./same-origin.ts";
 import { blockingFindings, refuseBlocked, scanFolder } from "./scan-policy.ts";
-import { parseSourceAddress } from "./source-address.ts";
 import { SOURCE_LIMITS } from "./source-limits.ts";
 
 export interface FetchedLocked {
@@ -69,10 +69,9 @@ async function fetchVersion(
   { request, parts, quarantine }: RestoreContext,
 ): Promise<Fetched> {
   const [first] = states.map(({ entry }) => entry);
-  const { home, base } = parts.places;
-  const parsed = parseSourceAddress(first?.source ?? "", { cwd: home, home });
-  if (!parsed.ok)
-    return { ok: false, fault: { code: "source.invalid", message: parsed.message, hint: parsed.hint } };
+  const owners = states.map(({ lockFile }) => lockFile.owner);
+  const parsed = parseLockedAddress(first?.source ?? "", owners, parts);
+  if (!parsed.ok) return parsed;
   // Only what is needed of a large repository, if it is one thing.
   const path = states.length === 1 ? (first?.path ?? "") : "";
   const address = pinAddress(parsed.address, { resolved: first?.resolved ?? "" }, path);
@@ -81,7 +80,7 @@ async function fetchVersion(
     into: quarantine.makeFolder(),
     limits: SOURCE_LIMITS,
     environment: parts.environment,
-    store: base,
+    store: parts.places.base,
     wanted: states.map(({ entry }) => entry.name),
     ...(parts.addresses && { addresses: parts.addresses }),
     ...(signal && { signal }),

@@ -1,18 +1,17 @@
 /** Whether an installed skill and one of a source are the same skill of the same source, whatever their versions. */
 import { join } from "node:path";
-import type { Places } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
 import { moveGit } from "./addresses/git-address.ts";
-import { parseSourceAddress, type SourceAddress } from "./source-address.ts";
+import { type AddressOptions, parseSourceAddress, type SourceAddress } from "./source-address.ts";
 
 export function isSameOrigin(
   entry: LockEntry,
   address: SourceAddress,
   path: string,
-  { home }: Pick<Places, "home">,
+  options: AddressOptions,
 ): boolean {
-  const parsed = parseSourceAddress(entry.source, { cwd: home, home });
+  const parsed = parseSourceAddress(entry.source, options);
   return parsed.ok && originOf(parsed.address, entry.path) === originOf(address, path);
 }
 

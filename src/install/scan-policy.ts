@@ -11,8 +11,6 @@ export interface ScanPolicy {
   readonly ignore: readonly string[];
   /** Names of the skills that are there: one that looks like them may want to be mistaken for them. */
   readonly knownNames: readonly string[];
-  /** Whether the user has looked at this finding and accepted it. */
-  isAccepted(finding: Finding): boolean;
 }
 
 export interface ScanOutcome {
@@ -25,7 +23,7 @@ export async function scanFolder(directory: string, name: string, policy: ScanPo
   const { scanSkill } = await import("../scan/scan-skill.ts");
   const { ignore, knownNames } = policy;
   const { findings, skipped } = await scanSkill({ directory }, { name, ignore, knownNames });
-  return { findings: findings.filter((finding) => !policy.isAccepted(finding)), unscanned: skipped };
+  return { findings, unscanned: skipped };
 }
 
 /** From here on someone must have looked: without a terminal, `--yes` says so. */
@@ -46,6 +44,6 @@ export function refuseBlocked(name: string, findings: readonly Finding[]): Skipp
     name,
     code: "install.blocked",
     reason: `The scan found what no option lets pass: ${ids}.`,
-    hint: "`metier scan` explains it; what your baseline or `scan.ignore` accepts no longer stops it.",
+    hint: "`metier scan` explains it; a rule that `scan.ignore` in your config names is not applied.",
   };
 }

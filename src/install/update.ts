@@ -182,10 +182,10 @@ function planUpdate({ one, upstream }: Candidate, quarantine: Quarantine): Plann
 }
 
 function nextEntry(entry: LockEntry, { skill, source }: Candidate["upstream"]): LockEntry {
-  const { digest, resolved, ref, updatedAt } = entry;
+  const { digest, resolved, ref, updatedAt, kind } = entry;
   return {
     ...entry,
-    resolved: source.resolved,
+    resolved: kind === "folder" ? resolved : source.resolved, // A folder stays where it is.
     digest: skill.digest,
     updatedAt: new Date().toISOString(),
     previous: { digest, resolved, ...(ref !== undefined && { ref }), ...(updatedAt && { updatedAt }) },

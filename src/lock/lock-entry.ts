@@ -9,14 +9,14 @@ export interface LockEntry {
   readonly name: string;
   /** What the catalog calls it instead. */
   readonly alias?: string;
-  /** The canonical address that `install` takes again; without secrets. */
+  /** The canonical address that `install` takes again, in a project's lock from the project's root; without secrets. */
   readonly source: string;
   readonly kind: SourceKind;
   /** As asked: branch, tag, commit, version or range. */
   readonly ref?: string;
   /**
    * Commit id, version and integrity, or the digest of the download. Of a folder its real path; a project's lock names
-   * a linked folder relative to the project, with `/`.
+   * a folder of the project from the project's root, with `/`.
    */
   readonly resolved: string;
   /** Of the skill inside the source, with `/`; `""` is its root. */

@@ -32,7 +32,7 @@ export function isLockName(value: unknown): value is string {
 }
 
 /** Relative, with `/`, and nothing in it that goes up. */
-export function isPathBelow(value: unknown): value is string {
+function isPathBelow(value: unknown): value is string {
   if (!isLine(value)) return false;
   const checked = checkContainedPath(value);
   return checked.ok && checked.path === value;

@@ -23,7 +23,7 @@ import {
   PREVIOUS_FIELDS,
 } from "./lock-fields.ts";
 
-export const LOCK_VERSION = 1;
+const LOCK_VERSION = 1;
 
 export const LOCK_LIMITS = { bytes: 4 * 1024 * 1024, skills: 5_000, placed: 200 } as const;
 

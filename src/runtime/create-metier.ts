@@ -21,9 +21,10 @@ import { loadState, type MetierState } from "./load-state.ts";
 import type { MetierOptions } from "./metier-options.ts";
 import { isRegisteredAs, refuseKnown, requireRegistered, toRegistration } from "./registration.ts";
 import { createRunning, type Running } from "./running.ts";
+import { createScanning, type Scanning } from "./scanning.ts";
 import type { Discovery, Wanted } from "./wanted.ts";
 
-export interface Metier extends Disclosure, Running, Installing {
+export interface Metier extends Disclosure, Running, Installing, Scanning {
   /** The current snapshot. It never changes; `discover`, `reload` and a watch replace it. */
   readonly catalog: Catalog;
   readonly config: LoadedConfig;
@@ -145,6 +146,7 @@ export async function createMetierUnder(
       cwd,
       environment: options.environment ?? process.env,
     }),
+    ...createScanning({ current: () => state, cwd }),
     ...createInstalling({
       current: () => state,
       reload,

@@ -12,6 +12,7 @@ import { visibleSkills } from "../disclose/visible-skills.ts";
 import type { FindHit } from "../find/build-finder.ts";
 import { matchTriggers, type TriggerMatches } from "../find/match-triggers.ts";
 import { type FindIndex, openFindIndex } from "../find/open-find-index.ts";
+import { SkillLoadError } from "../foundation/errors.ts";
 import type { Skill } from "../skill/skill.ts";
 import { linkTargets } from "../sources/skill-root.ts";
 import { type SkillTools, type SkillToolsOptions, skillTools } from "../tools/skills/skill-tools.ts";
@@ -61,6 +62,11 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
   });
   const bodyOf = (skill: Skill): string | undefined =>
     given().find(({ name }) => name === skill.name || name === skill.manifest.displayName)?.instructions;
+  /** Asked after the reading, so that a change in between is noticed. */
+  const holdToLock = (skill: Skill): void => {
+    const changed = skill.locked && current().trustOnUse(skill).changed;
+    if (changed) throw new SkillLoadError(skill.name, skill.location, changed.message, changed);
+  };
   /** One search index for each snapshot: a second question does not open it again. */
   let opened: { readonly catalog: Catalog; readonly index: Promise<FindIndex> } | undefined;
   const finder = (): Promise<FindIndex> => {
@@ -80,11 +86,19 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
     planListing: (options) => planListing(current().catalog.list(), options),
     find: async (query, k) => (await finder()).find(query, k),
     matchTriggers: (message) => matchTriggers(visibleSkills(current().catalog.list()), message),
-    getInstructions: async (name, options = {}) =>
-      readInstructions(current().catalog.require(name), { ...options, ...access(), profile, bodyOf }),
+    async getInstructions(name, options = {}) {
+      const skill = current().catalog.require(name);
+      const read = await readInstructions(skill, { ...options, ...access(), profile, bodyOf });
+      holdToLock(skill);
+      return read;
+    },
     listResources: (name) => listResources(current().catalog.require(name), access()),
-    readResource: (name, path, options = {}) =>
-      readResource(current().catalog.require(name), path, { ...options, ...access() }),
+    readResource(name, path, options = {}) {
+      const skill = current().catalog.require(name);
+      const read = readResource(skill, path, { ...options, ...access() });
+      holdToLock(skill);
+      return read;
+    },
   };
   return {
     ...disclosure,

@@ -15,13 +15,14 @@ import type {
 } from "../install/install-request.ts";
 import type { OutdatedOutcome, OutdatedRequest } from "../install/outdated.ts";
 import type { PluginConfig } from "../install/plugin-config.ts";
-import type { RemoveOptions, RemoveOutcome, RemoveParts } from "../install/remove.ts";
+import type { RemoveOptions, RemoveOutcome, RemoveParts, SkillData } from "../install/remove.ts";
 import type { RollbackOptions, RollbackOutcome } from "../install/rollback.ts";
 import type { UpdateDecisions, UpdateOutcome, UpdateRequest } from "../install/update-request.ts";
 import type { VerifyReport } from "../install/verify.ts";
-import type { LockEntry } from "../lock/lock-entry.ts";
+import { calledAs, type LockEntry } from "../lock/lock-entry.ts";
 import { type LockFile, lockedFolder } from "../lock/lock-places.ts";
 import { dataFolders } from "../run/data-folder.ts";
+import type { Skill, Trust } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { MetierState } from "./load-state.ts";
 
@@ -123,7 +124,6 @@ export function installParts(inputs: InstallingInputs): InstallParts {
       block,
       ignore,
       knownNames: catalog.names(),
-      isAccepted: () => false,
     },
     plugins: pluginsOf(inputs),
   };
@@ -144,17 +144,19 @@ function removeParts({ current, places, project }: InstallingInputs): RemovePart
     projectRoot: project.root,
     plugins: pluginsOf({ current, places }),
     locate: (name) => current().catalog.get(name),
-    dataFolders: (entry, lockFile) => dataOf(places, entry, lockFile),
+    dataFolders(entry, lockFile) {
+      const isOther = ({ name, scope, locked }: Skill): boolean =>
+        name === calledAs(entry) && scope !== "project" && !locked;
+      return { ...dataOf(places, entry, lockFile), isShared: current().catalog.all.some(isOther) };
+    },
   };
 }
 
-/** With trust and without it, a skill has two. */
-function dataOf(places: Places, entry: LockEntry, lockFile: LockFile): readonly string[] {
+function dataOf(places: Places, entry: LockEntry, lockFile: LockFile): Omit<SkillData, "isShared"> {
   const { name, alias, digest, linked } = entry;
   const directory = lockedFolder(places, lockFile, entry);
   const locked = { lock: lockFile.path, name, ...(alias && { alias }), digest, ...(linked && { linked }) };
   const skill = { name: alias ?? name, scope: "installed", directory, location: directory, locked } as const;
-  return (["trusted", "untrusted"] as const).map((trust) =>
-    dirname(dataFolders(places, { skill, trust }).own),
-  );
+  const folderFor = (trust: Trust): string => dirname(dataFolders(places, { skill, trust }).own);
+  return { trusted: folderFor("trusted"), untrusted: folderFor("untrusted") };
 }

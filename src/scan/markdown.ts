@@ -141,14 +141,13 @@ function blankComments(text: string, comments: Comment[]): string {
 
 /** An odd number of backticks stands before it on its line. */
 function isInSpan(text: string, at: number): boolean {
-  const before = text.slice(Math.max(text.lastIndexOf("\n", at - 1) + 1, at - MOST_SPAN), at);
+  const near = text.slice(Math.max(0, at - MOST_SPAN), at);
+  const before = near.slice(near.lastIndexOf("\n") + 1);
   return (before.match(/`/g)?.length ?? 0) % 2 === 1;
 }
 
 function countLines(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+  return text.slice(from, to).split("\n").length - 1;
 }
 
 /** The line without its code spans, which are kept apart. */

@@ -40,7 +40,16 @@ describeSandbox("in the sandbox", () => {
         );
       };
       const shell = ["OLDPWD", "PWD", "SHLVL", "_"];
-      const own = ["HOME", "LANG", "METIER_DATA_DIR", "METIER_SKILL_DIR", "METIER_WORK_DIR", "PATH", "TERM", "TMPDIR"];
+      const own = [
+        "HOME",
+        "LANG",
+        "METIER_DATA_DIR",
+        "METIER_SKILL_DIR",
+        "METIER_WORK_DIR",
+        "PATH",
+        "TERM",
+        "TMPDIR",
+      ];
       const echo = await variablesOf("echo");
       expect(
         Object.keys(echo)

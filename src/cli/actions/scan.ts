@@ -1,5 +1,5 @@
 /** `metier scan`: the dangers in skills, as text, JSON or SARIF; accepted ones are kept in a baseline. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ScanSeverity } from "../../config/scan-fields.ts";
 import type { Diagnostic } from "../../foundation/diagnostic.ts";
@@ -7,7 +7,6 @@ import { UsageError } from "../../foundation/errors.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import { VERSION } from "../../foundation/version.ts";
 import { writeAtomic } from "../../host/write-atomic.ts";
-import type { Metier } from "../../runtime/create-metier.ts";
 import {
   type AcceptedFinding,
   applyBaseline,
@@ -48,7 +47,7 @@ export async function run(
   if (flags.rules) return listRules(context, flags);
   const cwd = workingDirectory(context, flags);
   const baseline = flags.baseline === undefined ? undefined : loadBaseline(resolve(cwd, flags.baseline));
-  const found = await scanAsked(await openMetier(context, flags), asked, cwd);
+  const found = await (await openMetier(context, flags)).scan(asked);
   if (flags.writeBaseline !== undefined)
     writeBaseline(context, resolve(cwd, flags.writeBaseline), found.skills);
   const applied = baseline
@@ -58,32 +57,6 @@ export async function run(
   print(context, result, { format: flags.json ? "json" : (flags.format ?? "text"), cwd });
   if (flags.writeBaseline === undefined && isRefused(result, flags.failOn ?? "high"))
     endWith(context, EXIT.no);
-}
-
-interface FoundSkills {
-  readonly skills: readonly ScannedPath[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** A path that is there is a path; anything else is a name, which must be known. */
-async function scanAsked(metier: Metier, asked: readonly string[], cwd: string): Promise<FoundSkills> {
-  const { scanPaths } = await import("../../scan/scan-paths.ts");
-  const { scanSkill } = await import("../../scan/scan-skill.ts");
-  const { ignore } = metier.config.config.scan;
-  const isPath = (text: string): boolean => existsSync(resolve(cwd, text)) || /[/\\]/.test(text);
-  const paths = asked.filter(isPath).map((path) => resolve(cwd, path));
-  const named = asked.filter((text) => !isPath(text)).map((name) => metier.require(name));
-  const skills = asked.length === 0 ? metier.list() : named;
-  const scanned: ScannedPath[] = [];
-  for (const skill of skills.filter(({ location }) => location !== "")) {
-    const { name, location, directory } = skill;
-    const knownNames = metier.names().filter((other) => other !== name);
-    scanned.push({ ...(await scanSkill(skill, { name, knownNames, ignore })), location, directory });
-  }
-  const atPaths = await scanPaths(paths, { ignore });
-  const locations = new Set(scanned.map(({ location }) => location));
-  const further = atPaths.skills.filter(({ location }) => !locations.has(location));
-  return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };
 }
 
 function loadBaseline(file: string): Baseline {

@@ -3,6 +3,7 @@ import type { LockEntry } from "../../lock/lock-entry.ts";
 import { storeFolder } from "../../lock/lock-places.ts";
 import { findDifference } from "../../lock/store.ts";
 import { findSourceSkills, type SourceSkill } from "../find-source-skills.ts";
+import { readsFromProject } from "../locked-address.ts";
 import { openSource } from "../open-source.ts";
 import { isValid, type ValidSkill } from "../plan-skill.ts";
 import { pinAddress } from "../same-origin.ts";
@@ -23,8 +24,7 @@ export async function openBase(entry: LockEntry, context: UpstreamContext): Prom
 
 async function fetchAgain(entry: LockEntry, context: UpstreamContext): Promise<readonly SourceSkill[]> {
   const { parts, quarantine, signal } = context;
-  const { home } = parts.places;
-  const parsed = parseSourceAddress(entry.source, { cwd: home, home });
+  const parsed = parseSourceAddress(entry.source, readsFromProject(parts));
   if (!parsed.ok) return [];
   const address = pinAddress(parsed.address, entry, entry.path);
   const opened = await openSource(address, {

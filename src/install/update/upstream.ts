@@ -7,12 +7,13 @@ import type { LockEntry } from "../../lock/lock-entry.ts";
 import type { LockedEntry } from "../choose-installed.ts";
 import type { FetchContext, FetchedSource } from "../fetch-source.ts";
 import type { SourceSkill } from "../find-source-skills.ts";
-import { type FaultOutcome, faulty, type InstallFault, type InstallFaultCode } from "../install-fault.ts";
+import type { FaultOutcome, InstallFault, InstallFaultCode } from "../install-fault.ts";
 import type { InstallParts, InstallRequest } from "../install-request.ts";
+import { parseLockedAddress } from "../locked-address.ts";
 import { openSource } from "../open-source.ts";
 import { isValid, refuseInvalid, type ValidSkill } from "../plan-skill.ts";
 import type { Quarantine } from "../quarantine.ts";
-import { parseSourceAddress, type SourceAddress } from "../source-address.ts";
+import type { SourceAddress } from "../source-address.ts";
 import { SOURCE_LIMITS } from "../source-limits.ts";
 
 export type Upstream =
@@ -42,13 +43,13 @@ export async function lookUpstream(
   context: UpstreamContext,
 ): Promise<ReadonlyMap<LockEntry, Upstream>> {
   const found = new Map<LockEntry, Upstream>();
-  const open: LockEntry[] = [];
-  for (const { entry } of entries) {
-    const settled = settleAlone(entry);
-    if (settled) found.set(entry, settled);
-    else open.push(entry);
+  const open: LockedEntry[] = [];
+  for (const one of entries) {
+    const settled = settleAlone(one.entry);
+    if (settled) found.set(one.entry, settled);
+    else open.push(one);
   }
-  const sources = [...Map.groupBy(open, ({ source }) => source)];
+  const sources = [...Map.groupBy(open, ({ entry }) => entry.source)];
   let done = 0;
   context.onProgress?.({ what: "Asking sources", done, total: sources.length });
   await mapBounded(sources, MOST_AT_ONCE, async ([source, group]) => {
@@ -80,12 +81,13 @@ type Looked = readonly (readonly [LockEntry, Upstream])[];
 
 async function lookAtSource(
   source: string,
-  group: readonly LockEntry[],
+  locked: readonly LockedEntry[],
   context: UpstreamContext,
 ): Promise<Looked> {
-  const { home } = context.parts.places;
-  const parsed = parseSourceAddress(source, { cwd: home, home });
-  if (!parsed.ok) return failAll(group, faulty("source.invalid", parsed.message, parsed.hint).fault);
+  const group = locked.map(({ entry }) => entry);
+  const owners = locked.map(({ lockFile }) => lockFile.owner);
+  const parsed = parseLockedAddress(source, owners, context.parts);
+  if (!parsed.ok) return failAll(group, parsed.fault);
   const resolved = await resolveNow(parsed.address, context);
   if (!resolved.ok) return failAll(group, resolved.fault);
   const isSame = (entry: LockEntry): boolean => entry.resolved === resolved.now;
@@ -129,8 +131,10 @@ function fetchContext({ parts, quarantine, signal }: UpstreamContext): FetchCont
   };
 }
 
+const NOTHING_NEWER = "The source has nothing newer.";
+
 function describeSame({ ref }: LockEntry, { isTag }: ResolvedNow & { readonly ok: true }): Upstream {
-  if (!isTag) return { status: "current", reason: "The source has nothing newer." };
+  if (!isTag) return { status: "current", reason: NOTHING_NEWER };
   return {
     status: "pinned",
     reason: `It is pinned to the tag \`${ref}\`; install it again with another \`--ref\`.`,
@@ -147,7 +151,9 @@ function compare(
   if (skill !== undefined && !isValid(skill)) return describeInvalid(skill, entry);
   if (skill === undefined || skill.name !== entry.name) return describeGone(entry, skill, skills);
   if (skill.digest === entry.digest) {
-    return { status: "current", reason: "The source has moved on, but this skill is the same." };
+    const isMoved = entry.kind !== "folder" && source.resolved !== entry.resolved;
+    const reason = isMoved ? "The source has moved on, but this skill is the same." : NOTHING_NEWER;
+    return { status: "current", reason };
   }
   return { status: "outdated", source, skill, isMovedTag };
 }

@@ -8,7 +8,7 @@ import { followPrograms, type Program } from "./follow-program.ts";
 import { followShell } from "./follow-shell.ts";
 import { lowerJavascript } from "./lower-javascript.ts";
 import { lowerPython } from "./lower-python.ts";
-import { loadParsers, type Parsers } from "./syntax-tree.ts";
+import { loadParsers, type Parsers, tooLong } from "./syntax-tree.ts";
 import { NO_TAINTS, type Taints } from "./taint.ts";
 
 export interface AnalysedCode {
@@ -22,7 +22,7 @@ const MOST_NESTING = 6;
 export async function analyseCode(parts: readonly CodePart[], limits: ScanLimits): Promise<AnalysedCode> {
   if (parts.length === 0) return { acts: [], skipped: [] };
   const [parsers, { parse }] = await Promise.all([loadParsers(limits), import("unbash")]);
-  const analysis = new Analysis(parsers, parse);
+  const analysis = new Analysis(parsers, parse, limits.codeCharacters);
   analysis.followAll(parts);
   return { acts: analysis.acts, skipped: analysis.skipped };
 }
@@ -32,9 +32,11 @@ class Analysis {
   readonly skipped: SkippedPart[] = [];
   readonly #parsers: Parsers;
   readonly #parseShell: typeof parseShell;
+  readonly #most: number;
   #nesting = 0;
 
-  constructor(parsers: Parsers, shell: typeof parseShell) {
+  constructor(parsers: Parsers, shell: typeof parseShell, mostCharacters: number) {
+    this.#most = mostCharacters;
     this.#parsers = parsers;
     this.#parseShell = shell;
   }
@@ -91,6 +93,7 @@ class Analysis {
   }
 
   #followShell(part: CodePart): Taints {
+    if (part.text.length > this.#most) return this.#skip(part, tooLong(part.text.length, this.#most));
     const script = this.#parseShell(part.text);
     const followed = followShell(script, part, (inner) =>
       this.follow(part.isTrial ? { ...inner, isTrial: true } : inner),

@@ -1,6 +1,6 @@
 /** A piece of code in a skill: a whole file, a code block, a command in the text, a hook, or code within code. */
-import { positionAt } from "../../parse/text-position.ts";
 import type { Position } from "../../skill/skill.ts";
+import { createLineFinder, type LineFinder } from "../line-finder.ts";
 
 export type CodeLanguage = "shell" | "python" | "javascript" | "powershell";
 
@@ -27,8 +27,13 @@ export interface CodePart {
   readonly isTrial?: true;
 }
 
+const finders = new WeakMap<CodePart, LineFinder>();
+
 export function placeIn(part: CodePart, at: number): Position {
-  return part.within ?? positionAt(part.text, at, part.firstLine);
+  if (part.within) return part.within;
+  const find = finders.get(part) ?? createLineFinder(part.text, part.firstLine);
+  finders.set(part, find);
+  return find(at);
 }
 
 /** Code in a text of code, placed where the outer one stands. */

@@ -73,7 +73,7 @@ const CURL_DATA_INSIDE = /^--(?:data(?:-\w+)?|form|upload-file|json)=|^-[dFT]./;
 const CURL_VALUED =
   /^(?:-[HXAebcuxmKEw]|--(?:header|request|user-agent|referer|cookie|cookie-jar|user|proxy|max-time|connect-timeout|retry|resolve|cacert|cert|key|write-out|range|limit-rate|config))$/;
 
-export function readCurl(words: readonly string[]): NetworkUse {
+function readCurl(words: readonly string[]): NetworkUse {
   const sends: number[] = [];
   const rest: string[] = [];
   let output: string | undefined;
@@ -91,7 +91,7 @@ export function readCurl(words: readonly string[]): NetworkUse {
   return { address, sends, isSending: sends.length > 0, ...(file !== undefined && { output: file }) };
 }
 
-export function readWget(words: readonly string[]): NetworkUse {
+function readWget(words: readonly string[]): NetworkUse {
   const sends: number[] = [];
   let output: string | undefined;
   let address = "";

@@ -34,7 +34,7 @@ export async function loadParsers(limits: ScanLimits): Promise<Parsers> {
 
 function parseWith(parser: Parser, text: string, limits: ScanLimits, budget: { steps: number }): TreeOutcome {
   if (text.length > limits.codeCharacters) {
-    return tooMuch(`it has ${text.length} characters, and at most ${limits.codeCharacters} are parsed`);
+    return tooMuch(tooLong(text.length, limits.codeCharacters));
   }
   const parse = parser.startParse(text);
   for (; budget.steps > 0; budget.steps--) {
@@ -69,6 +69,11 @@ function copyTree(tree: Tree, { nodes, depth }: ScanLimits): TreeOutcome {
       open.pop();
     }
   }
+}
+
+/** Why a piece of code is not parsed. */
+export function tooLong(length: number, most: number): string {
+  return `it has ${length} characters, and at most ${most} are parsed`;
 }
 
 function tooMuch(reason: string): TreeOutcome {

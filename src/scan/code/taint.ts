@@ -2,7 +2,7 @@
  * Where a value comes from, as far as one file shows: a set of marks that values carry along while they are assigned,
  * joined and passed on. A mark is a kind, and what exactly it was: `secret ~/.ssh/id_rsa`, `remote https://…`, `decoded`.
  */
-export const TAINT_KINDS = [
+const TAINT_KINDS = [
   /** The path of a file with credentials; nothing was read yet. */
   "secret-path",
   /** The content of such a file. */

@@ -75,13 +75,12 @@ export const DESTRUCTIVE_RULES: readonly ScanRule[] = [
     explanation: "The machine stops answering.",
     help: "Do not use the skill.",
     find: function* (skill) {
-      for (const act of actsOf(skill, "command"))
-        if (
-          /([:\w]+)\(\)\s*\{\s*\1\s*\|\s*\1\s*&\s*\}\s*;\s*\1/.test(act.part.text) &&
-          /^[:\w]+$/.test(act.words?.[0] ?? "") &&
-          act.seen.includes("|")
-        )
-          yield actHit(act, { severity: "high" });
+      for (const act of actsOf(skill, "command")) {
+        // `:|:` within a function of that name.
+        const [program = ""] = act.words ?? [];
+        const isPiped = act.seen.replace(/\s/g, "") === `${program}|${program}`;
+        if (isPiped && act.part.text.includes(`${program}()`)) yield actHit(act, { severity: "high" });
+      }
     },
   },
   {

@@ -1,5 +1,6 @@
 /** Instructions where a model reads and no person looks: comments, alternative texts, titles, styles. */
 import { isMarkdown } from "../file-kind.ts";
+import { createLineFinder } from "../line-finder.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedDocument, ScannedSkill } from "../scanned-skill.ts";
 import { CONCEAL, JAILBREAK, OVERRIDE, SECRET_PROSE, SEND_PROSE } from "./phrases.ts";
@@ -76,6 +77,7 @@ const STYLED_AWAY =
 
 function* findStyledAway({ file, parts }: ScannedDocument): Iterable<Hit> {
   const text = parts.prose.join("\n");
+  const placeOf = createLineFinder(text);
   for (const match of text.matchAll(STYLED_AWAY)) {
     const said = match[2] ?? "";
     const grade =
@@ -84,7 +86,7 @@ function* findStyledAway({ file, parts }: ScannedDocument): Iterable<Hit> {
     if (grade)
       yield {
         path: file.path,
-        line: text.slice(0, match.index).split("\n").length,
+        line: placeOf(match.index).line,
         seen: said.trim(),
         severity: grade,
       };

@@ -1,6 +1,7 @@
 /** Code that hides what it is. */
 import { type Act, UNKNOWN } from "../code/act.ts";
 import { hasTaint } from "../code/taint.ts";
+import { createLineFinder } from "../line-finder.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedFile, ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";
@@ -145,6 +146,7 @@ const KNOWN_DATA = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|JVBERi0|UklGR|AAABAA|d09GR|AAE
 
 function* findBlobs(skill: ScannedSkill): Iterable<Hit> {
   for (const { path, text } of scripts(skill)) {
+    const placeOf = createLineFinder(text);
     for (const { 0: blob, index } of text.matchAll(BLOB)) {
       const before = text.slice(Math.max(0, index - 80), index);
       if (
@@ -156,7 +158,7 @@ function* findBlobs(skill: ScannedSkill): Iterable<Hit> {
         continue;
       yield {
         path,
-        line: text.slice(0, index).split("\n").length,
+        line: placeOf(index).line,
         seen: `${blob.slice(0, 40)}…`,
         detail: `${blob.length} characters`,
       };
@@ -169,9 +171,9 @@ const CODES =
 
 function* findCodes(skill: ScannedSkill): Iterable<Hit> {
   for (const { path, text } of scripts(skill)) {
+    const placeOf = createLineFinder(text);
     for (const { 0: codes, index } of text.matchAll(CODES)) {
-      if (readsAsText(codes))
-        yield { path, line: text.slice(0, index).split("\n").length, seen: codes.slice(0, 80) };
+      if (readsAsText(codes)) yield { path, line: placeOf(index).line, seen: codes.slice(0, 80) };
     }
   }
 }

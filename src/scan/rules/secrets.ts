@@ -1,4 +1,5 @@
 /** Credentials that were left in files. What was found is never shown whole. */
+import { createLineFinder } from "../line-finder.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { isWarning } from "../warning.ts";
@@ -129,10 +130,11 @@ function* findText(
 ): Iterable<Hit> {
   for (const { path, text } of skill.files) {
     if (text === undefined) continue;
+    const placeOf = createLineFinder(text);
     for (const match of text.matchAll(pattern)) {
       if (!isMeant(match)) continue;
       const at = match.index ?? 0;
-      const line = text.slice(0, at).split("\n").length;
+      const { line } = placeOf(at);
       const lineText = text.slice(text.lastIndexOf("\n", at) + 1, at);
       const isShown = isWarning(lineText) || /\bexample\b/i.test(lineText);
       yield {

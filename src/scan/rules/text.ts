@@ -1,6 +1,6 @@
 /** Characters that make a text read differently to a person and to a model. */
 import { nameCodePoint, takeOutInvisible } from "../../foundation/hidden-characters.ts";
-import { positionAt } from "../../parse/text-position.ts";
+import { createLineFinder } from "../line-finder.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedFile, ScannedSkill } from "../scanned-skill.ts";
 
@@ -40,10 +40,11 @@ function* findRuns(
 ): Iterable<Hit> {
   for (const file of textFiles(skill)) {
     if (/^[\t\n\x20-\x7E]*$/.test(file.text)) continue;
+    const placeOf = createLineFinder(file.text);
     for (const run of hiddenRuns(file.text)) {
       if (!isMeant(run, file)) continue;
       const names = run.characters.map(nameCodePoint).join(" ");
-      yield { path: file.path, ...positionAt(file.text, run.at, 1), seen: names, detail: describe(run) };
+      yield { path: file.path, ...placeOf(run.at), seen: names, detail: describe(run) };
     }
   }
 }
@@ -150,10 +151,11 @@ export const TEXT_RULES: readonly ScanRule[] = [
     help: "Delete them.",
     find: function* (skill) {
       for (const { file } of skill.documents) {
+        const placeOf = createLineFinder(file.text);
         for (const match of file.text.matchAll(/\u001B[[\]PX^_][ -~]{0,20}/g)) {
           yield {
             path: file.path,
-            ...positionAt(file.text, match.index, 1),
+            ...placeOf(match.index),
             seen: match[0].replace("\u001B", "ESC "),
           };
         }
@@ -165,13 +167,14 @@ export const TEXT_RULES: readonly ScanRule[] = [
 function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
   for (const file of textFiles(skill)) {
     if (!LOOKALIKES.test(file.text)) continue;
+    const placeOf = createLineFinder(file.text);
     for (const { 0: word, index } of file.text.matchAll(WORD)) {
       if (!isMixed(word)) continue;
       const before = file.text.slice(Math.max(0, index - 8), index);
       const isAddress = /:\/\/$|@$/.test(before) || /\.[a-z]{2,}$/.test(word);
       yield {
         path: file.path,
-        ...positionAt(file.text, index, 1),
+        ...placeOf(index),
         seen: word,
         detail: [...word]
           .filter((letter) => LOOKALIKES.test(letter))

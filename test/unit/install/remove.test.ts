@@ -150,3 +150,25 @@ test("data survives a removal, and goes when it is asked for", async () => {
   expect(await metier.store("alpha").get("key")).toBeUndefined();
   expect(world.lock().skills).toHaveLength(1);
 });
+
+test("data of another skill of the same name stays", async () => {
+  const { world, repository, metier } = await installed("alpha");
+  expect((await world.cli("trust", "alpha")).code).toBe(0);
+  await metier.reload();
+  await metier.store("alpha").set("key", "value");
+  resultOf(await metier.install({ source: repository.url, project: true }));
+  await metier.remove("alpha", { project: true, data: true });
+  expect(await metier.store("alpha").get("key")).toBe("value");
+});
+
+test("a broken lock of another project is no more than a remark", async () => {
+  const { world, metier, repository } = await installed("alpha");
+  const other = join(world.root, "other-project");
+  world.write({ "other-project/.git/HEAD": "ref: refs/heads/main\n" });
+  resultOf(await (await world.metier({ cwd: other })).install({ source: repository.url, project: true }));
+  world.write({ "other-project/metier.lock": "<<<<<<< HEAD\n" });
+  expect(await metier.remove("alpha")).toMatchObject({
+    ok: true,
+    diagnostics: [{ code: "lock.unusable", severity: "info", path: join(other, "metier.lock") }],
+  });
+});

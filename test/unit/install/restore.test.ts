@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { renderLock } from "../../../src/lock/lock-file-format.ts";
 import { createInstallWorld, readText, resultOf, STEALING, skillFiles } from "../../support/installing.ts";
-import { digestOf } from "../../support/locks.ts";
+import { digestOf, lockEntry } from "../../support/locks.ts";
 import { verifies } from "../../support/verifies.ts";
 import { skill } from "../../support/world.ts";
 
@@ -46,6 +50,27 @@ describe("without a source, the locks are restored", () => {
     expect(metier.require("alpha").trust.level).toBe("untrusted");
   });
 
+  test("also what lies in the project itself, in another checkout", async () => {
+    const maker = createInstallWorld();
+    maker.write({ "project/own/alpha/SKILL.md": skill("alpha") });
+    const made = await maker.metier();
+    resultOf(await made.install({ source: "./own/alpha", project: true }));
+    expect(maker.lock("project").skills).toMatchObject([{ source: "./own/alpha", resolved: "./own/alpha" }]);
+    const same = resultOf(await made.install({ source: "./own", project: true }));
+    expect(same.skipped).toMatchObject([{ name: "alpha", code: "same" }]);
+    const world = createInstallWorld();
+    world.write({
+      "project/own/alpha/SKILL.md": skill("alpha"),
+      "project/metier.lock": readText(maker.project, "metier.lock"),
+    });
+    const metier = await world.metier();
+    expect(resultOf(await metier.install({})).installed).toMatchObject([{ name: "alpha" }]);
+    expect(await metier.outdated()).toMatchObject({ skills: [{ status: "current" }] });
+    world.write({ "project/own/alpha/SKILL.md": skill("alpha", "", "More.") });
+    expect(await metier.update()).toMatchObject({ updated: [{ name: "alpha" }] });
+    expect(world.lock("project").skills).toMatchObject([{ source: "./own/alpha", resolved: "./own/alpha" }]);
+  });
+
   test("and what was changed in the store is put right, unless it is frozen", async () => {
     const world = createInstallWorld();
     const repository = world.repository(skillFiles("", "alpha"));
@@ -58,6 +83,20 @@ describe("without a source, the locks are restored", () => {
     expect(readText(file)).toContain("tampered");
     expect(resultOf(await metier.install({})).installed).toMatchObject([{ name: "alpha" }]);
     expect(readText(file)).not.toContain("tampered");
+  });
+
+  test("and until then nothing of it is given to anyone", async () => {
+    const world = createInstallWorld();
+    const repository = world.repository({ ...skillFiles("", "alpha"), "notes.md": "Notes.\n" });
+    const metier = await world.metier();
+    const [installed] = resultOf(await metier.install({ source: repository.url })).installed;
+    expect(metier.readResource("alpha", "notes.md").text).toBe("Notes.\n");
+    writeFileSync(join(installed?.path ?? "", "notes.md"), "Tampered.\n");
+    await expect(metier.getInstructions("alpha")).rejects.toThrow(/records `sha256:/);
+    expect(() => metier.readResource("alpha", "notes.md")).toThrow(/records `sha256:/);
+    expect((await world.cli("read", "alpha")).code).not.toBe(0);
+    resultOf(await metier.install({}));
+    expect(metier.readResource("alpha", "notes.md").text).toBe("Notes.\n");
   });
 
   test("an upstream that no longer gives that content is said to, and nothing is put in its place", async () => {
@@ -100,6 +139,32 @@ describe("without a source, the locks are restored", () => {
     expect(skipped).toMatchObject([{ name: "evil", code: "install.blocked" }]);
     expect(world.stored()).toEqual([]);
   });
+});
+
+test("a project's lock asks no server of this machine, neither to restore nor to update", async () => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response.end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const world = createInstallWorld();
+  const sources = [`http://127.0.0.1:${port}/x.tar.gz`, `http://localhost:${port}/x.git`];
+  const entries = sources.map((source, index) => {
+    const kind = index === 0 ? "archive" : "git";
+    return lockEntry(`skill-${index}`, { source, kind, path: "" });
+  });
+  world.write({ "project/metier.lock": renderLock({ skills: entries }) });
+  const metier = await world.metier();
+  const { skipped } = resultOf(await metier.install({}));
+  expect(skipped.map(({ code }) => code)).toEqual(["source.refused", "source.refused"]);
+  expect(await metier.update()).toMatchObject({
+    skipped: [{ code: "source.refused" }, { code: "source.refused" }],
+  });
+  expect(await metier.outdated()).toMatchObject({ skills: [{ status: "failed" }, { status: "failed" }] });
+  expect(requests).toBe(0);
+  server.close();
 });
 
 describe("a project's own copy", () => {
