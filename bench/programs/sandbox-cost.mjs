@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { createCommandFinder } from "../../src/host/find-command.ts";
 import { createBubblewrapCall } from "../../src/sandbox/bubblewrap.ts";
 import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import { BACKENDS, BARE, PLAIN } from "../sandbox/contestants.mjs";
+import { BACKENDS, BARE, PLAIN, UNLIMITED } from "../sandbox/contestants.mjs";
 
 /** @typedef {import("../../src/sandbox/sandbox.ts").SandboxCommand} Command */
 /** @typedef {() => Promise<void>} Run to its end; throws unless the command ended well */
@@ -31,10 +31,18 @@ const COMMAND = {
 /** As in a run: these are the defaults of `[sandbox]`. */
 const LIMITS = { memoryMb: 4096, processes: 256, workMb: 2048 };
 
+/** What becomes of them for one process. */
+const PROCESS_LIMITS = {
+  maxProcesses: LIMITS.processes,
+  maxMemoryBytes: LIMITS.memoryMb * 1024 * 1024,
+  maxFileBytes: LIMITS.workMb * 1024 * 1024,
+};
+
 /** @type {Map<string, Run | string>} */
 const contestants = new Map();
 contestants.set(PLAIN, startPlainly(find("true") ?? "true", [], []));
-contestants.set(BARE, callBubblewrap());
+contestants.set(UNLIMITED, callBubblewrap());
+contestants.set(BARE, callBubblewrap(find("prlimit")));
 for (const backend of BACKENDS) contestants.set(backend, await openBackend(backend));
 
 /** @type {Record<string, number[] | string>} */
@@ -54,11 +62,18 @@ for (let round = -Number(warmUps); round < Number(rounds); round++) {
 }
 process.stdout.write(JSON.stringify(results));
 
-/** The same arguments as the backend's, without limits, watchdog and checks. @returns {Run | string} */
-function callBubblewrap() {
+/**
+ * The same arguments as the backend's, without watchdog and checks.
+ *
+ * @param {string} [prlimit] what sets the limits of a process inside
+ * @returns {Run | string}
+ */
+function callBubblewrap(prlimit) {
   const bwrap = find("bwrap");
   if (bwrap === undefined) return "bubblewrap is not installed.";
-  const { program, args, handed } = createBubblewrapCall({ bwrap })(COMMAND.world, COMMAND);
+  const limited = { ...COMMAND, limits: { ...COMMAND.limits, ...PROCESS_LIMITS } };
+  const call = createBubblewrapCall({ bwrap, ...(prlimit !== undefined && { prlimit }) });
+  const { program, args, handed } = call(COMMAND.world, limited);
   return startPlainly(program, args, handed);
 }
 

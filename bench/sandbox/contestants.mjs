@@ -1,6 +1,8 @@
 /** Who takes part in the bench of the sandbox: names that the measuring program and the report share. */
 
 export const PLAIN = "plain spawn";
+/** The same profile, without the limits that `prlimit` sets inside. */
+export const UNLIMITED = "bare `bwrap`, without `prlimit`";
 export const BARE = "bare `bwrap`, same arguments";
 export const BUBBLEWRAP = "bubblewrap";
 

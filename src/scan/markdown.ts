@@ -13,7 +13,7 @@ export interface CodeBlock {
 export interface CodeSpan {
   readonly text: string;
   readonly line: number;
-  /** The line it stands in, with the heading above it. */
+  /** What stands beside it on its line, and the heading above it. */
   readonly around: string;
 }
 
@@ -46,6 +46,7 @@ const LEAD_LINES = 3;
 /** A block further below belongs to something else. */
 const LEAD_DISTANCE = 8;
 const MOST_SPAN = 2000;
+const AROUND_SPAN = 300;
 
 export function takeMarkdownApart(text: string): MarkdownParts {
   const comments: Comment[] = [];
@@ -153,9 +154,10 @@ function countLines(text: string, from: number, to: number): number {
 /** The line without its code spans, which are kept apart. */
 function takeSpans(line: string, number: number, heading: string, spans: CodeSpan[]): string {
   if (!line.includes("`")) return line;
-  return line.replace(/(`+)(?!`)([^`]+?)\1(?!`)/g, (whole, _, code: string) => {
+  return line.replace(/(`+)(?!`)([^`]+?)\1(?!`)/g, (whole, _, code: string, at: number) => {
+    const near = line.slice(Math.max(0, at - AROUND_SPAN), at + whole.length + AROUND_SPAN);
     if (code.length <= MOST_SPAN)
-      spans.push({ text: code.trim(), line: number, around: `${heading}\n${line}` });
+      spans.push({ text: code.trim(), line: number, around: `${heading}\n${near}` });
     return " ".repeat(whole.length);
   });
 }

@@ -2,7 +2,8 @@
  * Looks over all files of a skill by the rules. Nothing of the skill is executed, imported or fetched; what could not be
  * looked at is named. The same files give the same report, in the same order.
  */
-import { basename } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { cleanLine } from "../disclose/clean-text.ts";
 import { parseSkill } from "../parse/parse-skill.ts";
 import { shorten } from "../parse/shorten.ts";
@@ -54,7 +55,7 @@ export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions 
   const limits = { ...SCAN_LIMITS, ...options.limits };
   const content = toContent(subject);
   const { files, bytes, skipped } = readSkillFiles(content, limits);
-  const { skill, unfollowed } = await readScannedSkill(content, { files, unread: skipped }, limits, options);
+  const skill = await readScannedSkill(content, { files, unread: skipped }, limits, options);
   const ignored = new Set(options.ignore);
   const applied = SCAN_RULES.filter(({ id }) => !ignored.has(id)).map((rule) =>
     applyRule(rule, skill, limits),
@@ -65,19 +66,19 @@ export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions 
     findings: applied.flatMap(({ findings }) => findings).toSorted(compareFindings),
     files: files.length,
     bytes,
-    skipped: [...skipped, ...unfollowed, ...applied.flatMap(({ left }) => left)],
+    skipped: [...skill.unread, ...applied.flatMap(({ left }) => left)],
     ...(identity.ok && { digest: identity.identity.digest }),
   };
 }
 
+/** The skill file of a folder, also when it is written in another case. */
 function toContent(subject: ScanSubject): SkillContent {
   if ("location" in subject) return subject;
-  return { form: "directory", directory: subject.directory, location: `${subject.directory}/${SKILL_FILE}` };
-}
-
-interface ReadSkill {
-  readonly skill: ScannedSkill;
-  readonly unfollowed: readonly SkippedPart[];
+  const { directory } = subject;
+  const names = existsSync(directory) ? readdirSync(directory) : [];
+  const isThere = names.includes(SKILL_FILE);
+  const name = isThere ? SKILL_FILE : (names.find((one) => one.toLowerCase() === "skill.md") ?? SKILL_FILE);
+  return { form: "directory", directory, location: join(directory, name) };
 }
 
 async function readScannedSkill(
@@ -85,28 +86,25 @@ async function readScannedSkill(
   { files, unread }: Pick<ScannedSkill, "files" | "unread">,
   limits: ScanLimits,
   options: ScanSkillOptions,
-): Promise<ReadSkill> {
+): Promise<ScannedSkill> {
   const skillFile = basename(content.location);
-  const own =
-    files.find(({ path }) => path === skillFile) ??
-    files.find(({ path }) => path.toLowerCase() === skillFile.toLowerCase());
+  const own = files.find(({ path }) => path === skillFile);
   const parsed = own?.text === undefined ? undefined : await parseOwn(content, own.text);
   const manifest = parsed && validateSkill(parsed, "lenient").manifest;
   const documents = files.flatMap((file) => toDocument(file, skillFile));
-  const found = findCode({ files, documents, parsed, manifest, skillFile: own?.path ?? skillFile }, limits);
+  const found = findCode({ files, documents, parsed, manifest, skillFile }, limits);
   const analysed = await analyseCode(found.parts, limits);
-  const skill: ScannedSkill = {
+  return {
     name: options.name ?? manifest?.name ?? basename(content.directory),
     knownNames: options.knownNames ?? [],
-    skillFile: own?.path ?? skillFile,
+    skillFile,
     files,
-    unread,
+    unread: [...unread, ...found.skipped, ...analysed.skipped],
     documents,
     ...(parsed && { parsed }),
     ...(manifest && { manifest }),
     acts: analysed.acts,
   };
-  return { skill, unfollowed: [...found.skipped, ...analysed.skipped] };
 }
 
 function parseOwn(

@@ -38,7 +38,7 @@ export interface ScannedSkill {
   /** Path of the skill file below the folder. */
   readonly skillFile: string;
   readonly files: readonly ScannedFile[];
-  /** What could not be read of it; `.` is the folder itself. */
+  /** What could not be read of it, or whose code could not be followed; `.` is the folder itself. */
   readonly unread: readonly SkippedPart[];
   /** Texts for people and models: Markdown and plain text. */
   readonly documents: readonly ScannedDocument[];

@@ -146,13 +146,13 @@ export const FILE_RULES: readonly ScanRule[] = [
     id: "files.unread",
     family: "files",
     severity: "medium",
-    title: "A file could not be scanned",
+    title: "A file could not be scanned wholly",
     explanation:
-      "What is in it is not known: it cannot be read, or is larger than what is looked at. Large data files are `low`.",
-    help: "Make it readable, or smaller, or leave it out.",
+      "What is in it is not known: it cannot be read, is larger than what is looked at, or holds code that is nested so that no one can follow it. Large data files and libraries are `low`.",
+    help: "Make it readable, or smaller and simpler, or leave it out.",
     find: function* ({ unread }) {
       for (const { path, reason } of unread) {
-        const isData = /^Not read as text/.test(reason) && DATA.test(path);
+        const isData = (/^Not read as text/.test(reason) && DATA.test(path)) || / are parsed\.$/.test(reason);
         const detail = lowerFirst(reason.replace(/\.$/, ""));
         yield { path, line: 1, seen: path, detail, severity: isData ? "low" : "medium" };
       }
