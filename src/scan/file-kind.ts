@@ -89,6 +89,8 @@ const LANGUAGES: Readonly<Record<string, CodeLanguage>> = {
   ".zsh": "shell",
   ".ksh": "shell",
   ".command": "shell",
+  ".bat": "shell",
+  ".cmd": "shell",
   ".py": "python",
   ".pyw": "python",
   ".pyi": "python",
@@ -102,6 +104,11 @@ const LANGUAGES: Readonly<Record<string, CodeLanguage>> = {
   ".tsx": "javascript",
   ".ps1": "powershell",
   ".psm1": "powershell",
+  ".rb": "ruby",
+  ".pl": "perl",
+  ".pm": "perl",
+  ".php": "php",
+  ".lua": "lua",
 };
 
 const SHEBANGS: readonly (readonly [RegExp, CodeLanguage])[] = [
@@ -109,6 +116,10 @@ const SHEBANGS: readonly (readonly [RegExp, CodeLanguage])[] = [
   [/^#!.*\bpython/, "python"],
   [/^#!.*\b(?:node|deno|bun|tsx)\b/, "javascript"],
   [/^#!.*\bpwsh\b/, "powershell"],
+  [/^#!.*\bruby\b/, "ruby"],
+  [/^#!.*\bperl\b/, "perl"],
+  [/^#!.*\bphp\b/, "php"],
+  [/^#!.*\blua\b/, "lua"],
 ];
 
 /** Of a script; the first line counts more than the ending, since the system reads that. */
@@ -123,6 +134,10 @@ const TAGS: readonly (readonly [RegExp, CodeLanguage])[] = [
   [/^(?:python3?|py|ipython)$/, "python"],
   [/^(?:js|javascript|mjs|cjs|ts|typescript|jsx|tsx|node)$/, "javascript"],
   [/^(?:powershell|ps1|pwsh|ps)$/, "powershell"],
+  [/^(?:ruby|rb)$/, "ruby"],
+  [/^perl$/, "perl"],
+  [/^php$/, "php"],
+  [/^lua$/, "lua"],
 ];
 
 /** By the word behind the fence of a code block. */

@@ -27,11 +27,6 @@ export function milderOf(a: ScanSeverity, b: ScanSeverity): ScanSeverity {
   return isAtLeast(a, b) ? b : a;
 }
 
-/** Of all findings; `undefined` when there are none. */
-export function worstSeverity(findings: readonly Pick<Finding, "severity">[]): ScanSeverity | undefined {
-  return SCAN_SEVERITIES.findLast((level) => findings.some(({ severity }) => severity === level));
-}
-
 /** Worst first, then by place. */
 export function compareFindings(a: Finding, b: Finding): number {
   return (

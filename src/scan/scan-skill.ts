@@ -5,6 +5,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { cleanLine } from "../disclose/clean-text.ts";
+import { takeOutInvisible } from "../foundation/hidden-characters.ts";
 import { parseSkill } from "../parse/parse-skill.ts";
 import { shorten } from "../parse/shorten.ts";
 import type { ParsedSkill, SkillCandidate } from "../skill/skill.ts";
@@ -128,7 +129,7 @@ function toDocument(file: ScannedFile, skillFile: string): readonly ScannedDocum
     isMarkdown(path) ||
     path === skillFile ||
     /\.(?:txt|rst|adoc|html?|prompt|tmpl)$|(?:^|\/)(?:README|LICENSE|NOTICE)$/i.test(path);
-  return isRead ? [{ file: { ...file, text }, parts: takeMarkdownApart(text) }] : [];
+  return isRead ? [{ file: { ...file, text }, parts: takeMarkdownApart(takeOutInvisible(text).text) }] : [];
 }
 
 interface AppliedRule {

@@ -19,8 +19,6 @@ import type { ScannedPath } from "../../scan/scan-paths.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
-import { scanJson, scanSarif } from "../output/scan-formats.ts";
-import { rulesText, scanText } from "../output/scan-text.ts";
 import { count, safeLine, styleFor } from "../output/style.ts";
 
 interface ScanFlags {
@@ -54,7 +52,7 @@ export async function run(
     ? applyBaseline(baseline, found.skills)
     : { skills: found.skills, accepted: 0, stale: [] };
   const result: ScanResult = { ...applied, diagnostics: found.diagnostics };
-  print(context, result, { format: flags.json ? "json" : (flags.format ?? "text"), cwd });
+  await print(context, result, { format: flags.json ? "json" : (flags.format ?? "text"), cwd });
   if (flags.writeBaseline === undefined && isRefused(result, flags.failOn ?? "high"))
     endWith(context, EXIT.no);
 }
@@ -88,11 +86,14 @@ function isRefused({ skills, diagnostics }: ScanResult, level: ScanSeverity | "n
   );
 }
 
-function print(
+/** The rules, and so what prints them, are loaded by this command alone. */
+async function print(
   context: CliContext,
   result: ScanResult,
   { format, cwd }: { readonly format: "text" | "json" | "sarif"; readonly cwd: string },
-): void {
+): Promise<void> {
+  const { scanJson, scanSarif } = await import("../output/scan-formats.ts");
+  const { scanText } = await import("../output/scan-text.ts");
   if (format === "json") outJson(context, scanJson(result));
   else if (format === "sarif") outJson(context, scanSarif(result, cwd, VERSION));
   else out(context, scanText(result, styleFor(context.io.color)));
@@ -100,6 +101,7 @@ function print(
 
 async function listRules(context: CliContext, flags: ScanFlags & CommonFlags): Promise<void> {
   const { listScanRules } = await import("../../scan/rules.ts");
+  const { rulesText } = await import("../output/scan-text.ts");
   const rules = listScanRules();
   if (flags.json || flags.format === "json") outJson(context, { rules });
   else out(context, rulesText(rules, styleFor(context.io.color)));

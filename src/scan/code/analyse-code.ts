@@ -3,7 +3,7 @@ import type { parse as parseShell } from "unbash";
 import type { ScanLimits, SkippedPart } from "../scan-limits.ts";
 import type { Act } from "./act.ts";
 import type { CodePart } from "./code-part.ts";
-import { followPowershell } from "./follow-powershell.ts";
+import { followLines } from "./follow-lines.ts";
 import { followPrograms, type Program } from "./follow-program.ts";
 import { followShell } from "./follow-shell.ts";
 import { lowerJavascript } from "./lower-javascript.ts";
@@ -82,8 +82,8 @@ class Analysis {
 
   #followLanguage(part: CodePart): Taints {
     if (part.language === "shell") return this.#followShell(part);
-    if (part.language === "powershell") {
-      this.acts.push(...followPowershell(part));
+    if (part.language !== "python" && part.language !== "javascript") {
+      if (!part.isTrial) this.acts.push(...followLines(part));
       return NO_TAINTS;
     }
     const program = this.#readProgram(part);

@@ -47,6 +47,7 @@ export function applyEffect(
       return undefined;
     case "evaluate":
     case "unpack":
+    case "load":
       return evaluate(made, site, effect);
     case "shell":
     case "spawn":
@@ -94,7 +95,7 @@ export function foldArgument(
 function evaluate(
   { call, scope, name, isHidden, args, given }: MadeCall,
   site: CallSite,
-  effect: "evaluate" | "unpack",
+  effect: "evaluate" | "unpack" | "load",
 ): Taints {
   const isConstructor = name === "Function";
   const code = argumentOf(call.args, isConstructor ? call.args.length - 1 : 0);

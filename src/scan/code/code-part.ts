@@ -2,7 +2,8 @@
 import type { Position } from "../../skill/skill.ts";
 import { createLineFinder, type LineFinder } from "../line-finder.ts";
 
-export type CodeLanguage = "shell" | "python" | "javascript" | "powershell";
+/** The last five have no grammar here and are read line by line. */
+export type CodeLanguage = "shell" | "python" | "javascript" | "powershell" | "ruby" | "perl" | "php" | "lua";
 
 /**
  * `script`: a file. `block`: a code block of a document. `span`: code within a sentence. `dynamic`: !`…`, which runs

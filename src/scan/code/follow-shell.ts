@@ -95,7 +95,10 @@ export class ShellWalk implements WordContext {
     const { name, args } = only.command;
     if (!/^(?:echo|printf)$/.test(name?.value ?? "")) return undefined;
     const words = args.flatMap((word) => (word.type === "Word" ? [readShellWord(word, this).value] : []));
-    return words.filter((word) => !/^-[neE]+$/.test(word)).join(" ");
+    const printed = words.filter((word) => !/^-[neE]+$/.test(word)).join(" ");
+    return printed.replace(/\\x([0-9a-fA-F]{2})|\\0?([0-7]{3})/g, (_, byte?: string, octal?: string) =>
+      String.fromCharCode(byte === undefined ? Number.parseInt(octal ?? "", 8) : Number.parseInt(byte, 16)),
+    );
   }
 
   #node(node: Node, input: Taints): Taints {
@@ -304,5 +307,5 @@ export class ShellWalk implements WordContext {
 
 /** What `xargs` puts behind the words. */
 function inputWord(taints: Taints): ShellWord {
-  return { written: "", value: UNKNOWN, taints, isHidden: false, expands: true, variables: [] };
+  return { value: UNKNOWN, taints, isHidden: false, expands: true };
 }

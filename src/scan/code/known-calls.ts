@@ -21,6 +21,8 @@ export type CallEffect =
   | "delete"
   /** Makes objects from bytes, and runs code of theirs on the way. */
   | "unpack"
+  /** Loads a module, whose code runs. */
+  | "load"
   /** Looks at clipboard, screen, keychain or cookies. */
   | "spy"
   | "nothing";
@@ -52,9 +54,10 @@ const EFFECTS: readonly (readonly [CallEffect, RegExp])[] = [
   ],
   [
     "decode",
-    /^(?:base64\.\w*decode\w*|atob|unescape|bytes\.fromhex|bytearray\.fromhex|binascii\.(?:unhexlify|a2b_\w+)|codecs\.decode|zlib\.(?:decompress|inflate\w*|gunzip\w*|unzip\w*|brotliDecompress\w*)|gzip\.decompress|bz2\.decompress|lzma\.decompress|String\.from(?:CharCode|CodePoint)|chr)$/,
+    /^(?:base64\.\w*decode\w*|atob|unescape|bytes\.fromhex|bytearray\.fromhex|binascii\.(?:unhexlify|a2b_\w+)|codecs\.decode|zlib\.(?:decompress|inflate\w*|gunzip\w*|unzip\w*|brotliDecompress\w*)|gzip\.decompress|bz2\.decompress|lzma\.decompress|String\.from(?:CharCode|CodePoint)|chr|reversed text)$/,
   ],
   ["convert", /^Buffer\.from$/],
+  ["load", /^(?:import|require|importlib\.import_module|__import__)$/],
   [
     "unpack",
     /^(?:(?:c?pickle|_pickle|dill|cloudpickle|marshal|shelve|joblib)\.(?:loads?|open)|yaml\.unsafe_load|jsonpickle\.decode|node-serialize\.unserialize|WebAssembly\.(?:instantiate|compile)\w*|ctypes\.CDLL)$/,

@@ -1,5 +1,5 @@
 /** A Python syntax tree as a `program.ts` one. Documentation strings and comments are gone: they do nothing. */
-import type { Argument, Expression, Statement } from "./program.ts";
+import { type Argument, type Expression, REVERSED, type Statement } from "./program.ts";
 import { unescapePython } from "./string-literals.ts";
 import type { SyntaxNode } from "./syntax-tree.ts";
 
@@ -217,10 +217,18 @@ class PythonLowering {
     const property = rest.find(({ name }) => name === "PropertyName");
     if (property)
       return { kind: "member", object: this.expression(object), name: this.#text(property), ...span(node) };
+    if (/\[\s*:\s*:\s*-\s*1\s*\]$/.test(this.#source.slice(object.to, node.to)))
+      return this.#reversed(node, object);
     const keys = rest.filter(isExpression);
     const key = keys.length === 1 && keys[0] ? this.expression(keys[0]) : this.#list(keys, node);
     const name = key.kind === "text" ? { name: key.value } : {};
     return { kind: "member", object: this.expression(object), key, ...name, ...span(node) };
+  }
+
+  /** `text[::-1]` */
+  #reversed(node: SyntaxNode, object: SyntaxNode): Expression {
+    const callee: Expression = { kind: "name", name: REVERSED, from: node.from, to: node.from };
+    return { kind: "call", callee, args: [{ value: this.expression(object) }], ...span(node) };
   }
 
   /** `+` and `%` join texts; `/` joins paths. */

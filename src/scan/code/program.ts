@@ -2,6 +2,9 @@
  * Python and JavaScript in one small form: what is assigned, called, returned. Statements that only order others
  * (conditions, loops, classes) are gone; what is left is enough to follow values through a file.
  */
+/** What a call is named that stands for a text read backwards; no real name has a blank. */
+export const REVERSED = "reversed text";
+
 interface Located {
   readonly from: number;
   readonly to: number;

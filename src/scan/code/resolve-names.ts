@@ -1,7 +1,7 @@
 /** What names and texts of a program stand for: aliases followed to the module they come from, constants put together. */
 import { UNKNOWN } from "./act.ts";
 import { moduleName } from "./lower-javascript.ts";
-import type { Expression } from "./program.ts";
+import { type Expression, REVERSED } from "./program.ts";
 import { argumentOf, type Scope, type Variable } from "./scope.ts";
 
 export interface ResolvedName {
@@ -170,6 +170,7 @@ export class NameResolver {
       return fold(values[0]).text === "HOME" ? known("~") : NO_TEXT;
     }
     if (receiver === undefined) return decodeCall(name, call, fold);
+    if (name.endsWith(".reverse().join")) return reverseText(fold(innermost(receiver)));
     if (
       /\.(?:expanduser|resolve|absolute|decode|encode|strip|toString|as_posix|lower|format|trim)$/.test(name)
     ) {
@@ -213,6 +214,16 @@ function expandHome(folded: FoldedText): FoldedText {
 
 type Fold = (expression: Expression | undefined) => FoldedText;
 
+/** What `split("").reverse()` was called on. */
+function innermost(expression: Expression): Expression {
+  const isCall = expression.kind === "call" && expression.callee.kind === "member";
+  return isCall && expression.callee.kind === "member" ? innermost(expression.callee.object) : expression;
+}
+
+function reverseText({ text, isWhole }: FoldedText): FoldedText {
+  return isWhole ? known([...text].reverse().join(""), true) : NO_TEXT;
+}
+
 /** `chr(99)`, `String.fromCharCode(99, 117)`, `base64.b64decode("…")` and their like, of constants. */
 function decodeCall(name: string, { args }: Call, fold: Fold): FoldedText {
   if (/^(?:chr|String\.from(?:CharCode|CodePoint))$/.test(name)) {
@@ -220,6 +231,7 @@ function decodeCall(name: string, { args }: Call, fold: Fold): FoldedText {
     const areCodes = codes.every((code) => Number.isInteger(code) && code >= 0 && code <= 0x10ffff);
     return areCodes ? known(String.fromCodePoint(...codes), true) : NO_TEXT;
   }
+  if (name === REVERSED) return reverseText(fold(argumentOf(args, 0)));
   const encoding = encodingOf(name, fold(argumentOf(args, 1, "encoding")).text);
   const { text, isWhole } = fold(argumentOf(args, 0));
   if (encoding === undefined || !isWhole) return NO_TEXT;

@@ -55,13 +55,7 @@ export function secretKindOf(path: string): SecretKind | undefined {
   return SECRET_PLACES.find(({ pattern }) => pattern.test(path))?.kind;
 }
 
-export type LastingKind =
-  | "shell-profile"
-  | "scheduled"
-  | "authorized-keys"
-  | "git-hook"
-  | "agent-config"
-  | "system";
+export type LastingKind = "shell-profile" | "scheduled" | "authorized-keys" | "git-hook" | "agent-config";
 
 const HOME = `(?:^|[\\s"'=]|/(?:root|home/[^/]+|Users/[^/]+)/|[~${UNKNOWN}]/)`;
 

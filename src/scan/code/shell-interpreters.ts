@@ -14,6 +14,7 @@ export function interpretScript(command: ReadCommand, walk: ShellWalk): Taints |
     });
     return NO_TAINTS;
   }
+  if (program === "osascript") return runAppleScript(command, walk);
   if (program === "source" || program === ".") return runFile(command, walk, words[0]);
   const interpreter = interpreterOf(program);
   if (interpreter) return runInterpreter(command, walk, interpreter);
@@ -44,7 +45,7 @@ function runInterpreter(command: ReadCommand, walk: ShellWalk, { language, code 
     script.value === "/dev/stdin";
   if (!readsInput) return runFile(command, walk, script) ?? NO_TAINTS;
   if (words.some(({ value }) => /^(?:-m|-V|--version|-h|--help|-v)/.test(value))) return input;
-  if (given !== undefined && language !== "other") {
+  if (given !== undefined) {
     walk.record("run", command, given.taints, { target: program, content: given.value });
     return uniteTaints(input, walk.follow(command, language, given.value));
   }
@@ -61,8 +62,19 @@ function runText(
   const taints = withoutTaint(uniteTaints(...words.map((word) => word.taints)), "secret-path");
   const content = words.map(({ value }) => value).join(" ");
   walk.record("run", command, taints, { target: command.program, content });
-  const inner = language === "other" ? NO_TAINTS : walk.follow(command, language, content);
-  return uniteTaints(command.input, taints, inner);
+  return uniteTaints(command.input, taints, walk.follow(command, language, content));
+}
+
+/** The commands that it gives to a shell. */
+function runAppleScript(command: ReadCommand, walk: ShellWalk): Taints {
+  const code = [...command.words, ...(command.given ? [command.given] : [])]
+    .map(({ value }) => value)
+    .join("\n");
+  const commands = [...code.matchAll(/do shell script\s+"((?:[^"\\]|\\.)*)"/g)];
+  const outputs = commands.map(([, text = ""]) =>
+    walk.follow(command, "shell", text.replace(/\\(.)/g, "$1")),
+  );
+  return uniteTaints(...outputs);
 }
 
 function runFile(command: ReadCommand, walk: ShellWalk, file: ShellWord | undefined): Taints | undefined {

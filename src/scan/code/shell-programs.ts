@@ -47,7 +47,7 @@ export function baseName(word: string): string {
 }
 
 export interface Interpreter {
-  readonly language: CodeLanguage | "other";
+  readonly language: CodeLanguage;
   /** The option before code on the command line. */
   readonly code: RegExp;
 }
@@ -60,7 +60,10 @@ const INTERPRETERS: readonly (readonly [RegExp, Interpreter])[] = [
     { language: "javascript", code: /^-(?:e|p|pe|-eval|-print)$|^eval$/ },
   ],
   [/^(?:pwsh|powershell)$/i, { language: "powershell", code: /^-(?:c|command|e|ec|enc|encodedcommand)$/i }],
-  [/^(?:perl|ruby|php|lua|osascript|Rscript|tclsh)$/, { language: "other", code: /^-[a-zA-Z]*[er]$/ }],
+  [/^perl$/, { language: "perl", code: /^-[a-zA-Z]*[eE]$/ }],
+  [/^ruby$/, { language: "ruby", code: /^-[a-zA-Z]*e$/ }],
+  [/^php$/, { language: "php", code: /^-r$/ }],
+  [/^lua$/, { language: "lua", code: /^-e$/ }],
 ];
 
 export function interpreterOf(program: string): Interpreter | undefined {

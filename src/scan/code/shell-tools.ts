@@ -30,6 +30,23 @@ export function useTool(command: ReadCommand, walk: ShellWalk): Taints {
   return spy(command, walk) ?? passThrough(command, walk);
 }
 
+/** Tools that print the token they sign in with, and what it is usually called. */
+const TOKEN_PRINTERS: readonly (readonly [RegExp, string])[] = [
+  [/^gh auth token\b/, "GITHUB_TOKEN"],
+  [/^gcloud auth (?:application-default )?print-access-token\b/, "GOOGLE_APPLICATION_TOKEN"],
+  [/^aws configure (?:get|export-credentials)\b/, "AWS_SECRET_ACCESS_KEY"],
+  [/^az account get-access-token\b/, "AZURE_CLIENT_SECRET"],
+  [/^npm config get .*_authToken/, "NPM_TOKEN"],
+  [/^security find-(?:generic|internet)-password\b.* -w\b/, "KEYCHAIN_PASSWORD"],
+  [/^(?:op read|vault (?:read|kv get)|pass show|heroku auth:token)\b/, "VAULT_SECRET"],
+];
+
+function printedToken(program: string, values: readonly string[]): Taints {
+  const line = [program, ...values].join(" ");
+  const name = TOKEN_PRINTERS.find(([pattern]) => pattern.test(line))?.[1];
+  return name === undefined ? NO_TAINTS : taint("variable", name);
+}
+
 function listsEnvironment(program: string, values: readonly string[]): boolean {
   if (/^(?:Get-ChildItem|gci|dir)$/i.test(program)) return values.some((value) => /^env:/i.test(value));
   const isLister = /^(?:env|printenv|set|export|declare|typeset)$/.test(program);
@@ -58,7 +75,7 @@ function passThrough(command: ReadCommand, walk: ShellWalk): Taints {
     readsFiles(program) ? readWordContent(word, command, walk) : withoutTaint(word.taints, "secret-path"),
   );
   const decoded = decodes(program, values) ? taint("decoded") : NO_TAINTS;
-  const all = uniteTaints(input, decoded, ...read);
+  const all = uniteTaints(input, decoded, printedToken(program, values), ...read);
   const output = PICKERS.test(program) ? withoutProjectSecrets(all) : all;
   if (PACKERS.test(program)) {
     for (const value of values) if (!value.startsWith("-")) walk.markFile(value.replace(/^of=/, ""), output);

@@ -5,8 +5,6 @@ import { isSecretVariable, secretKindOf } from "./sensitive-paths.ts";
 import { NO_TAINTS, type Taints, taint, uniteTaints } from "./taint.ts";
 
 export interface ShellWord {
-  /** As it is written. */
-  readonly written: string;
   /** With `UNKNOWN` for what is not known, and `~` for the home folder. */
   readonly value: string;
   readonly taints: Taints;
@@ -14,8 +12,6 @@ export interface ShellWord {
   readonly isHidden: boolean;
   /** Variables and commands whose values are put in. */
   readonly expands: boolean;
-  /** The names of the variables in it. */
-  readonly variables: readonly string[];
 }
 
 export interface KnownVariable {
@@ -34,21 +30,18 @@ interface Piece {
   readonly value: string;
   readonly taints: Taints;
   readonly expands: boolean;
-  readonly variables?: readonly string[];
 }
 
 export function readShellWord(word: Word, context: WordContext): ShellWord {
   const pieces = word.parts?.map((part) => readPart(part, context)) ?? [plain(word.value)];
-  const value = expandTilde(pieces.map((piece) => piece.value).join(""), word.text);
+  const value = pieces.map((piece) => piece.value).join("");
   const expands = pieces.some((piece) => piece.expands);
   const own = secretKindOf(value) ? taint("secret-path", value) : NO_TAINTS;
   return {
-    written: word.text,
     value,
     taints: uniteTaints(own, ...pieces.map((piece) => piece.taints)),
     expands,
     isHidden: hides(word, value),
-    variables: pieces.flatMap(({ variables = [] }) => variables),
   };
 }
 
@@ -61,17 +54,11 @@ export function readParts(
   const pieces = parts?.map((part) => readPart(part, context)) ?? [plain(text)];
   const value = pieces.map((piece) => piece.value).join("");
   const taints = uniteTaints(...pieces.map((piece) => piece.taints));
-  return { written: text, value, taints, isHidden: false, expands: false, variables: [] };
+  return { value, taints, isHidden: false, expands: false };
 }
 
 function plain(value: string): Piece {
   return { value, taints: NO_TAINTS, expands: false };
-}
-
-function expandTilde(value: string, written: string): string {
-  return /^["']?\$(?:HOME\b|\{HOME\})/.test(written) && value.startsWith(UNKNOWN)
-    ? `~${value.slice(1)}`
-    : value;
 }
 
 /** Programs that are worth hiding. */
@@ -111,7 +98,6 @@ function readPart(part: WordPart | DoubleQuotedChild, context: WordContext): Pie
           value: operand.value === "" ? UNKNOWN : operand.value,
           taints: uniteTaints(own.taints, operand.taints),
           expands: true,
-          variables: [part.parameter],
         };
       }
       return part.operation === undefined ? own : { ...own, value: UNKNOWN };
@@ -132,7 +118,7 @@ function readVariable(name: string, context: WordContext): Piece {
   const known = context.variable(name);
   const own = known === undefined && isSecretVariable(name) ? taint("variable", name) : NO_TAINTS;
   const value = name === "HOME" && known === undefined ? "~" : (known?.value ?? UNKNOWN);
-  return { value, taints: uniteTaints(own, known?.taints ?? NO_TAINTS), expands: true, variables: [name] };
+  return { value, taints: uniteTaints(own, known?.taints ?? NO_TAINTS), expands: true };
 }
 
 function joinPieces(pieces: readonly Piece[]): Piece {
@@ -140,7 +126,6 @@ function joinPieces(pieces: readonly Piece[]): Piece {
     value: pieces.map(({ value }) => value).join(""),
     taints: uniteTaints(...pieces.map(({ taints }) => taints)),
     expands: pieces.some(({ expands }) => expands),
-    variables: pieces.flatMap(({ variables = [] }) => variables),
   };
 }
 

@@ -132,9 +132,9 @@ export const CREDENTIAL_RULES: readonly ScanRule[] = [
     id: "credentials.spying",
     family: "credentials",
     severity: "high",
-    title: "Clipboard, screen or keyboard are read",
+    title: "Clipboard, screen or keyboard are read, or a password is asked for in a window",
     explanation:
-      "They show whatever a person does beside the task, passwords too. Recording keys is `high`; a single look at clipboard or screen is `low`, since some skills are for that.",
+      "They show whatever a person does beside the task, passwords too. Recording keys and asking for passwords in a window of one's own are `high`; a single look at clipboard or screen is `low`, since some skills are for that.",
     help: "Let the user give the text or the picture.",
     find: findSpying,
   },
@@ -159,6 +159,7 @@ const KEYLOGGERS =
   /\b(?:pynput\.keyboard|keyboard\.(?:on_press|hook|record|read_event)|Listener\(\s*on_press|GetAsyncKeyState|uiohook|iohook|CGEventTapCreate)\b/;
 
 function* findSpying(skill: ScannedSkill): Iterable<Hit> {
+  for (const act of actsOf(skill, "command")) if (asksPassword(act)) yield actHit(act, { severity: "high" });
   for (const act of actsOf(skill, "read")) {
     const isLook = /^(?:clipboard|screen|pyperclip\.|clipboardy\.|(?:PIL\.)?ImageGrab\.|pyautogui\.)/.test(
       act.target ?? "",
@@ -169,7 +170,12 @@ function* findSpying(skill: ScannedSkill): Iterable<Hit> {
     const at = language === undefined || text === undefined ? -1 : text.search(KEYLOGGERS);
     if (text === undefined || at === -1) continue;
     const lines = text.slice(0, at).split("\n");
-    if (!/^\s*(?:#|\/\/|\*)/.test(lines.at(-1) ?? ""))
-      yield { path, line: lines.length, seen: text.slice(at, at + 60) };
+    const isComment = /^\s*(?:#|\/\/|\*)/.test(lines.at(-1) ?? "");
+    if (!isComment) yield { path, line: lines.length, seen: text.slice(at, at + 60) };
   }
+}
+
+function asksPassword({ words: [program = "", ...words] = [] }: Act): boolean {
+  if (program === "osascript") return words.some((word) => /hidden answer/i.test(word));
+  return /^(?:zenity|kdialog)$/.test(program) && words.includes("--password");
 }

@@ -76,10 +76,10 @@ export const DOWNLOAD_RULES: readonly ScanRule[] = [
   {
     id: "download.package",
     family: "download",
-    severity: "medium",
+    severity: "high",
     title: "A package is installed from an address instead of a registry",
     explanation:
-      "No registry knows the package, so nobody else looked at it, and its content can change. Repositories on well-known hosts are `low`.",
+      "No registry knows the package, so nobody else looked at it, and its content can change. `high` where it is run at once (`npx`, `uvx`), `medium` otherwise; repositories on well-known hosts are `low`.",
     help: "Install a published version, or put the code into the skill.",
     find: findPackages,
   },
@@ -116,39 +116,56 @@ function isOwnData({ target = "", content }: Act): boolean {
 
 const INSTALLERS = /^(?:pip3?|uv|uvx|pipx|npm|npx|pnpm|yarn|bun|bunx|gem|go|cargo|poetry|conda|deno)$/;
 
+/** They run what they have fetched at once. */
+const RUNNERS = /^(?:npx|uvx|bunx|(?:pnpm|yarn) dlx|pipx run|deno run|bun x)\b/;
+
 function* findPackages(skill: ScannedSkill): Iterable<Hit> {
   for (const act of actsOf(skill, "command")) {
-    const [program = "", ...words] = act.words ?? [];
-    const isPython = /^python[\d.]*$/.test(program) && words[0] === "-m" && words[1] === "pip";
-    if (!INSTALLERS.test(program) && !isPython) continue;
-    if (
-      words.some(
-        (word) =>
-          /^(?:config|registry|--registry|run|publish|login|--proxy)/.test(word) &&
-          !/^--(?:from|with)/.test(word),
-      )
-    )
-      continue;
-    const source = words.find(
-      (word, at) =>
-        /^(?:git\+)?(?:https?|ssh|git):\/\//i.test(word) &&
-        !/^--?(?:registry|index-url|i|extra-index-url|find-links|f|trusted-host|default-index)$/.test(
-          words[at - 1] ?? "",
-        ),
-    );
-    const index = words.find(
-      (word, at) => /^--?(?:index-url|i|extra-index-url)$/.test(words[at - 1] ?? "") && /^https?:/.test(word),
-    );
-    if (source !== undefined) {
-      const kind = hostKindOf(hostOf(source.replace(/^git\+/, "")) ?? "");
-      yield actHit(act, {
-        severity: kind === "repository" || kind === "installer" ? "low" : "medium",
-        detail: `\`${source.slice(0, 80)}\``,
-      });
-    } else if (index !== undefined && !/pypi\.|pytorch\.org|nvidia\.com|npmjs\./.test(index)) {
-      yield actHit(act, { severity: "low", detail: `packages from \`${index.slice(0, 80)}\`` });
-    }
+    const words = act.words ?? [];
+    if (!isInstalling(words)) continue;
+    const source = packagesOf(words).find((word) => ADDRESS.test(word));
+    if (source !== undefined)
+      yield actHit(act, { severity: gradeSource(source, words), detail: `\`${source.slice(0, 80)}\`` });
+    else yield* findIndex(act, words);
   }
+}
+
+const ADDRESS = /^(?:git\+)?(?:https?|ssh|git):\/\//i;
+const NOT_A_PACKAGE = /^--?(?:registry|index-url|i|extra-index-url|find-links|f|trusted-host|default-index)$/;
+
+/** What is run at once is one package, and the rest are its arguments; of an installer every word may be one. */
+function packagesOf(words: readonly string[]): readonly string[] {
+  const isRunner = RUNNERS.test(words.join(" "));
+  const named = words.filter((_, at) => /^(?:--from|--with|--package|-p)$/.test(words[at - 1] ?? ""));
+  const others = words
+    .slice(1)
+    .filter((word, at) => !word.startsWith("-") && !NOT_A_PACKAGE.test(words[at] ?? ""));
+  if (!isRunner) return others;
+  const first = others.find((word) => !/^(?:dlx|run|x)$/.test(word));
+  return named.length > 0 || first === undefined ? named : [first];
+}
+
+function isInstalling([program = "", ...words]: readonly string[]): boolean {
+  const isPython = /^python[\d.]*$/.test(program) && words[0] === "-m" && words[1] === "pip";
+  const isElse = words.some((word) =>
+    /^(?:config|registry|run|publish|login)$|^--(?:registry|proxy)/.test(word),
+  );
+  return (INSTALLERS.test(program) || isPython) && (!isElse || RUNNERS.test(`${program} ${words[0]}`));
+}
+
+function gradeSource(source: string, words: readonly string[]): ScanSeverity {
+  const kind = hostKindOf(hostOf(source.replace(/^git\+/, "")) ?? "");
+  if (kind === "repository" || kind === "installer") return "low";
+  return RUNNERS.test(words.join(" ")) ? "high" : "medium";
+}
+
+/** Packages by name, from an index that few know. */
+function* findIndex(act: Act, words: readonly string[]): Iterable<Hit> {
+  const isIndex = (at: number): boolean => /^--?(?:index-url|i|extra-index-url)$/.test(words[at - 1] ?? "");
+  const index = words.find((word, at) => /^https?:/.test(word) && isIndex(at));
+  if (index === undefined || /pypi\.org|pytorch\.org|nvidia\.com|pypi\.\w|registry\.npmjs/.test(index))
+    return;
+  yield actHit(act, { severity: "low", detail: `packages from \`${index.slice(0, 80)}\`` });
 }
 
 const LOCKED_PROSE =

@@ -19,6 +19,8 @@ export interface Paragraph {
   readonly text: string;
   /** Whether what stands above it warns of such texts. Asked only where something was found. */
   isWarned(): boolean;
+  /** In the frontmatter, where quotation marks belong to the form. */
+  readonly isFrontmatter: boolean;
 }
 
 const MOST_PARAGRAPH = 8000;
@@ -35,6 +37,7 @@ export function proseParagraphs(skill: ScannedSkill): readonly Paragraph[] {
 
 function* readParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
   for (const { file, parts } of skill.documents) {
+    const bodyLine = file.path === skill.skillFile ? (skill.parsed?.bodyLine ?? 1) : 1;
     let start = 0;
     const { prose, headings } = parts;
     for (let at = 0; at <= prose.length; at++) {
@@ -48,7 +51,8 @@ function* readParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
       const first = start;
       const isWarned = (): boolean =>
         isAboutAttacks(headings[first] ?? "") || isWarning(leadOf(prose, first));
-      if (text.trim() !== "") yield { path: file.path, line: first + 1, text, isWarned };
+      const isFrontmatter = first + 1 < bodyLine;
+      if (text.trim() !== "") yield { path: file.path, line: first + 1, text, isWarned, isFrontmatter };
       start = line?.trim() === "" ? at + 1 : at;
     }
   }
@@ -66,11 +70,11 @@ function leadOf(prose: readonly string[], start: number): string {
 
 export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
   const byLine = new RegExp(pattern, pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`);
-  for (const { path, line, text, isWarned } of proseParagraphs(skill)) {
+  for (const { path, line, text, isWarned, isFrontmatter } of proseParagraphs(skill)) {
     for (const found of text.matchAll(byLine)) {
       const sentence = sentenceAround(text, found.index, found[0].length);
-      if (isWarned() || isQuoted(text, found.index, found[0].length) || isMentioned(sentence, found[0]))
-        continue;
+      const isSpokenOf = !isFrontmatter && isQuoted(text, found.index, found[0].length);
+      if (isWarned() || isSpokenOf || isMentioned(sentence, found[0])) continue;
       const at = line + text.slice(0, found.index).split("\n").length - 1;
       yield { path, line: at, seen: sentence, match: found[0], around: text };
     }
