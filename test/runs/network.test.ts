@@ -1,11 +1,11 @@
 /** Runs and chats whose commands reach granted domains: by `bash` as by `web_fetch`, and only for as long as they last. */
-import { readdirSync } from "node:fs";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
 import { openChat } from "../support/chat.ts";
 import { pretendPublic } from "../support/public-sites.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, eventsOf, openRuns, says } from "../support/scripted-runs.ts";
-import { temporaryFolder } from "../support/temporary.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill, type World } from "../support/world.ts";
 import { PUBLIC, type Site, startSite } from "../unit/egress/loopback-site.ts";
@@ -26,13 +26,8 @@ async function grantSite(more = ""): Promise<Granted> {
   world.write({
     "home/.metier/config.toml": `[sandbox]\nnetwork = ["site.test:${site.port}", "unused.test"]\n${more}`,
   });
-  const sockets = temporaryFolder();
-  const before = process.env.TMPDIR;
-  process.env.TMPDIR = sockets;
-  onTestFinished(() => {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  });
+  const sockets = join(world.home, ".metier/state/egress");
+  mkdirSync(sockets, { recursive: true });
   return { world, site, sockets };
 }
 

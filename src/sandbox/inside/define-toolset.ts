@@ -1,5 +1,5 @@
 /**
- * What authors of toolsets write with: `import { defineToolset } from "metier/toolset"`. Inside the sandbox this very
+ * What authors of toolsets write with, imported by the name `metier/toolset`. Inside the sandbox this very
  * file answers to that name, so a skill needs no packages for it.
  */
 

@@ -67,6 +67,7 @@ describe.skipIf(!cgroupHomes().some(({ controllers }) => controllers.includes("p
       onTestFinished(() => group?.remove());
       const forks = "read line; for i in {1..20}; do sleep 60 & done; wait";
       const child = spawn("bash", ["-c", forks], { stdio: ["pipe", "ignore", "pipe"] });
+      const exited = once(child, "exit"); // It may give up before it is ended.
       await group?.admit([child.pid ?? 0]);
       child.stdin.end("\n");
       let said = "";
@@ -78,7 +79,7 @@ describe.skipIf(!cgroupHomes().some(({ controllers }) => controllers.includes("p
       expect(group?.members()).toHaveLength(8);
       expect(group?.members()).not.toContain(process.pid);
       group?.kill();
-      await once(child, "exit");
+      await exited;
       group?.remove();
       for (let attempt = 0; attempt < 200 && isThere(homes, name); attempt += 1) {
         await new Promise((resume) => setTimeout(resume, 25));
