@@ -28,25 +28,35 @@ export interface ValidationReport {
 /** Paths are absolute. A skill below another is checked like any other. */
 export async function validatePaths(paths: readonly string[], profile: Profile): Promise<ValidationReport> {
   const results = new Map<string, ValidationResult>();
-  const diagnostics: Diagnostic[] = [];
-  for (const path of paths) {
-    const scan = scanRoot(...searchOptions(path, paths));
-    diagnostics.push(...scan.diagnostics);
-    let skills = 0;
-    for (const { candidate } of scan.found) {
-      const result = await validateCandidate(candidate, profile, path);
-      if (result === undefined) continue;
-      results.set(candidate.file, result);
-      skills += 1;
-    }
-    if (skills === 0 && scan.outcome === "searched") diagnostics.push(reportNoSkill(path));
-  }
+  const validate = async (candidate: SkillCandidate, path: string): Promise<boolean> => {
+    const result = await validateCandidate(candidate, profile, path);
+    if (result) results.set(candidate.file, result);
+    return result !== undefined;
+  };
+  const diagnostics = await visitPaths(paths, validate, reportNoSkill);
   const list = [...results.values()];
   return {
     valid: list.length > 0 && list.every(({ valid }) => valid) && !hasErrors(diagnostics),
     results: list,
     diagnostics: diagnostics.sort(compareDiagnostics),
   };
+}
+
+/** Every candidate at some absolute paths, in turn; `visit` says whether it was a skill. */
+export async function visitPaths(
+  paths: readonly string[],
+  visit: (candidate: SkillCandidate, path: string) => Promise<boolean>,
+  reportNone: (path: string) => Diagnostic,
+): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = [];
+  for (const path of paths) {
+    const scan = scanRoot(...searchOptions(path, paths));
+    diagnostics.push(...scan.diagnostics);
+    let hasSkill = false;
+    for (const { candidate } of scan.found) if (await visit(candidate, path)) hasSkill = true;
+    if (!hasSkill && scan.outcome === "searched") diagnostics.push(reportNone(path));
+  }
+  return diagnostics;
 }
 
 /** How a path named by the user is searched: like a custom source, with nested skills as skills of their own. */

@@ -1,9 +1,9 @@
 /** Scans whatever skills lie at some paths: a skill file, a skill's folder, a tree of them. */
 import { isNoSkill } from "../catalog/read-root.ts";
 import { readSkill } from "../catalog/read-skill.ts";
-import { searchOptions } from "../catalog/validate-paths.ts";
+import { visitPaths } from "../catalog/validate-paths.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
-import { scanRoot } from "../sources/scan-root.ts";
+import type { SkillCandidate } from "../skill/skill.ts";
 import { type ScanReport, type ScanSkillOptions, scanSkill } from "./scan-skill.ts";
 
 export interface ScannedPath extends ScanReport {
@@ -24,23 +24,17 @@ export async function scanPaths(
   options: ScanSkillOptions = {},
 ): Promise<PathsReport> {
   const skills = new Map<string, ScannedPath>();
-  const diagnostics: Diagnostic[] = [];
-  for (const path of paths) {
-    const found = scanRoot(...searchOptions(path, paths));
-    diagnostics.push(...found.diagnostics);
-    let count = 0;
-    for (const { candidate } of found.found) {
-      const { form, file: location, directory } = candidate;
-      const { checked } = await readSkill(candidate, "lenient");
-      if (isNoSkill(candidate, path, checked)) continue;
-      count++;
-      if (skills.has(location)) continue;
-      const name = checked.manifest?.name ?? candidate.defaultName;
-      const report = await scanSkill({ form, location, directory }, { name, ...options });
-      skills.set(location, { ...report, location, directory });
-    }
-    if (count === 0 && found.outcome === "searched") diagnostics.push(reportNoSkill(path));
-  }
+  const scan = async (candidate: SkillCandidate, path: string): Promise<boolean> => {
+    const { form, file: location, directory } = candidate;
+    const { checked } = await readSkill(candidate, "lenient");
+    if (isNoSkill(candidate, path, checked)) return false;
+    if (skills.has(location)) return true;
+    const name = checked.manifest?.name ?? candidate.defaultName;
+    const report = await scanSkill({ form, location, directory }, { name, ...options });
+    skills.set(location, { ...report, location, directory });
+    return true;
+  };
+  const diagnostics = await visitPaths(paths, scan, reportNoSkill);
   return { skills: [...skills.values()], diagnostics };
 }
 
