@@ -9,5 +9,7 @@ export default defineConfig({
     setupFiles: ["test/support/no-network.ts"],
     testTimeout: 60_000,
     pool: "threads",
+    // Much of what the tests do is waiting for processes, so there are more workers than the usual half of the cores.
+    maxWorkers: 3,
   },
 });
