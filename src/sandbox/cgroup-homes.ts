@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { threadId } from "node:worker_threads";
 import { isAlive } from "../host/process-alive.ts";
 import { killGroup } from "./command-group.ts";
 
@@ -51,13 +52,18 @@ export function findCgroupHomes(
   return usable;
 }
 
-/** Groups that this process made. */
+/** Groups that this thread made. */
 let made = 0;
 
-/** A name that no other group has: process numbers differ between the namespaces of containers, hence both. */
+/** How the names of this thread's groups begin: process numbers differ between the namespaces of containers, hence both. */
+export function groupPrefix(): string {
+  return `metier-${processNamespace()}-${process.pid}-${threadId}-`;
+}
+
+/** A name that no other group has. */
 export function nameGroup(): string {
   made += 1;
-  return `metier-${processNamespace()}-${process.pid}-${made}`;
+  return `${groupPrefix()}${made}`;
 }
 
 function homesOfVersion1(mounts: readonly Mount[], names: readonly string[], own: string): CgroupHome[] {

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cgroupHomes } from "../../src/sandbox/cgroup-homes.ts";
+import { cgroupHomes, groupPrefix } from "../../src/sandbox/cgroup-homes.ts";
 import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
 import { countsByNamespace } from "../../src/sandbox/rlimits.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -80,7 +80,7 @@ function limitConformance(backend: "bubblewrap" | "none"): void {
     await run("sleep 0.4", { limits: { ...LIMITS, maxProcesses: 30 } });
     const own = (): readonly string[] =>
       cgroupHomes().flatMap(({ folder }) =>
-        readdirSync(folder).filter((name) => name.includes(`-${process.pid}-`)),
+        readdirSync(folder).filter((name) => name.startsWith(groupPrefix())),
       );
     for (let attempt = 0; attempt < 100 && own().length > 0; attempt += 1) {
       await new Promise((resume) => setTimeout(resume, 25));

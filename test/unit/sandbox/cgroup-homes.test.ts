@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { threadId } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { findCgroupHomes, nameGroup } from "../../../src/sandbox/cgroup-homes.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
@@ -116,7 +117,7 @@ test.skipIf(!existsSync("/proc/self/ns/pid"))("groups of a Metier process that e
   const folder = temporaryFolder();
   const { pid: ended } = spawnSync("true");
   const namespace = readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
-  const kept = [`metier-${namespace}-${process.pid}-7`, `metier-1${namespace}-${ended}-1`, "other"];
+  const kept = [`metier-${namespace}-${process.pid}-0-7`, `metier-1${namespace}-${ended}-1`, "other"];
   for (const name of [...kept, `metier-${namespace}-${ended}-1`])
     mkdirSync(join(folder, "pids", name), { recursive: true });
   const mounts = [mount("cgroup", "/", join(folder, "pids"), "rw,pids")];
@@ -126,5 +127,5 @@ test.skipIf(!existsSync("/proc/self/ns/pid"))("groups of a Metier process that e
 
 test("each group has a name of its own", () => {
   expect(nameGroup()).not.toBe(nameGroup());
-  expect(nameGroup()).toMatch(new RegExp(`^metier-\\d+-${process.pid}-\\d+$`));
+  expect(nameGroup()).toMatch(new RegExp(`^metier-\\d+-${process.pid}-${threadId}-\\d+$`));
 });
