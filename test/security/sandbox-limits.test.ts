@@ -120,7 +120,7 @@ describeSandbox("limits of the kernel", () => {
       const ended = run("sleep 1", { limits });
       for (let attempt = 0; attempt < 40 && groups.length === 0; attempt += 1) {
         await new Promise((resume) => setTimeout(resume, 20));
-        const own = readdirSync(home?.folder ?? "").filter((name) => name.includes(`-${process.pid}-`));
+        const own = readdirSync(home?.folder ?? "").filter((name) => name.startsWith(groupPrefix()));
         groups.push(...own.map((name) => join(home?.folder ?? "", name)));
       }
       expect(groups).toHaveLength(1);
