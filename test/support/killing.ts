@@ -14,6 +14,7 @@ import type { Repository } from "./git-repository.ts";
 import { createInstallWorld, type InstallWorld } from "./installing.ts";
 import type { KillTask } from "./kill-child.ts";
 import { digestOf } from "./locks.ts";
+import { createRandom } from "./random.ts";
 import { skill } from "./world.ts";
 
 export interface KillReport {
@@ -213,12 +214,16 @@ class Child {
       detached: true,
       stdio: ["pipe", "pipe", "inherit"],
     });
-    this.#ended = new Promise((resolve) => this.#process.once("close", () => resolve()));
+    this.#ended = new Promise((resolve, reject) => {
+      this.#process.once("close", () => resolve());
+      this.#process.once("error", reject); // The machine has no room for another process.
+    });
     this.#process.stdin?.on("error", () => undefined); // It may be dead already.
     if (!this.#process.stdout) throw new Error("The process has no output.");
     this.#reader = createInterface({ input: this.#process.stdout });
     this.#lines = this.#reader[Symbol.asyncIterator]();
-    this.#ready = this.#lines.next();
+    this.#ready = Promise.race([this.#lines.next(), this.#ended]);
+    this.#ready.catch(() => undefined); // Whoever waits for it is told.
   }
 
   async ready(): Promise<void> {
@@ -228,8 +233,8 @@ class Child {
   /** `done`, or why not; never, if it is killed before. */
   async carryOut(task: KillTask): Promise<string | undefined> {
     this.#process.stdin?.write(`${JSON.stringify(task)}\n`);
-    const { value, done } = await this.#lines.next();
-    return done ? undefined : value;
+    const line = await Promise.race([this.#lines.next(), this.#ended]);
+    return line && !line.done ? line.value : undefined;
   }
 
   kill(): void {
@@ -257,15 +262,4 @@ function makeSkills(version: number): Record<string, string> {
     }
   }
   return files;
-}
-
-/** Mulberry32: small, and the same numbers for the same seed everywhere. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
