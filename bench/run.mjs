@@ -1,6 +1,7 @@
 /** `npm run bench -- <name>`: runs one bench, prints its tables and writes them to `docs/benchmarks.md`. */
 import { say } from "../scripts/setup/repository.mjs";
 import { setUp } from "../scripts/setup/set-up.mjs";
+import { benchCapability } from "./capability.mjs";
 import { benchFind } from "./find.mjs";
 import { benchInstall } from "./install.mjs";
 import { benchList } from "./list.mjs";
@@ -11,6 +12,7 @@ import { benchScan } from "./scan.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
 const BENCHES = {
+  capability: benchCapability,
   find: benchFind,
   install: benchInstall,
   list: benchList,

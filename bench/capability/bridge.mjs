@@ -1,0 +1,11 @@
+/** The smallest bridge: answers each line until there are no more, so it serves both ways of being started. */
+import { createInterface } from "node:readline";
+
+const OPERATION = { name: "echo", description: "Gives back its input.", requires_auth: false };
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, namespace, method, params } = JSON.parse(line);
+  const capability = { id: `${namespace}.echo`, description: "Echoes.", operations: [OPERATION] };
+  const result = method === "definitions" ? { definitions: [capability] } : { output: params.input_data };
+  process.stdout.write(`${JSON.stringify({ version: 1, id, result })}\n`);
+}

@@ -1,0 +1,176 @@
+/**
+ * What one call of a capability costs through the socket of a run, by each kind of provider, and what a bare socket with the
+ * same frames costs: in turns in one process. Prints, as JSON, the milliseconds of every call, one after the other and
+ * several at a time.
+ */
+import { randomUUID } from "node:crypto";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { done } from "../../src/capabilities/capability-fault.ts";
+import { createBroker } from "../../src/capabilities/create-broker.ts";
+import { wireProviders } from "../../src/capabilities/providers/wire-providers.ts";
+import { openCapabilitySocket } from "../../src/capabilities/rpc/serve-capabilities.ts";
+import { createCallerTokens } from "../../src/capabilities/tokens/caller-tokens.ts";
+import { metierPlaces } from "../../src/host/places.ts";
+import { createFrameReader, encodeFrame } from "../../src/sandbox/inside/rpc-framing.ts";
+import {
+  AT_ONCE,
+  CALLS_PER_ROUND,
+  ECHO,
+  IN_PROCESS,
+  PER_CALL,
+  PERSISTENT,
+} from "../capability/contestants.mjs";
+
+/** @typedef {(params: Readonly<Record<string, unknown>>) => Promise<unknown>} Call of the method `capability.invoke` */
+
+const [folder = "", rounds = "1", warmUps = "0"] = process.argv.slice(2);
+const RUN = "run-of-the-bench";
+const INPUT = { text: "x".repeat(200) };
+const COMMAND = [process.execPath, join(import.meta.dirname, "..", "capability", "bridge.mjs")];
+/** @type {Readonly<Record<string, string>>} */
+const NAMESPACES = { [IN_PROCESS]: "near", [PERSISTENT]: "staying", [PER_CALL]: "leaving" };
+
+const broker = createBroker({
+  providers: wireProviders({
+    config: {
+      skills: { settings: {} },
+      capabilities: {
+        providers: { staying: { command: COMMAND, persistent: true }, leaving: { command: COMMAND } },
+      },
+    },
+    places: { home: folder },
+    environment: process.env,
+    machine: {
+      runCommand: () => Promise.reject(new Error("nothing is fetched")),
+      findCommand: () => undefined,
+      platform: process.platform,
+    },
+    given: [echoProvider("near")],
+  }),
+  places: metierPlaces(folder),
+  rateLimit: Number.POSITIVE_INFINITY,
+});
+const tokens = createCallerTokens();
+const socket = await openCapabilitySocket({ broker, tokens, runId: RUN, home: join(folder, "run") });
+const echo = await openEcho(join(folder, "echo.sock"));
+
+const calls = {
+  [ECHO]: await openConnection(join(folder, "echo.sock")),
+  [IN_PROCESS]: await openConnection(socket.socketPath),
+  [PERSISTENT]: await openConnection(socket.socketPath),
+  [PER_CALL]: await openConnection(socket.socketPath),
+};
+
+/** @type {Record<string, { single: number[], together: number[], togetherMs: number }>} */
+const results = {};
+for (let round = -Number(warmUps); round < Number(rounds); round++) {
+  for (const [name, call] of Object.entries(calls)) {
+    const token = await mintToken();
+    const count = CALLS_PER_ROUND[name] ?? 1;
+    const single = await callInLanes(() => invoke(name, call, token), count, 1);
+    const started = performance.now();
+    const together = await callInLanes(() => invoke(name, call, token), count, AT_ONCE);
+    const togetherMs = performance.now() - started;
+    if (round < 0) continue;
+    const before = results[name] ?? { single: [], together: [], togetherMs: 0 };
+    results[name] = {
+      single: [...before.single, ...single],
+      together: [...before.together, ...together],
+      togetherMs: before.togetherMs + togetherMs,
+    };
+  }
+}
+process.stdout.write(JSON.stringify(results));
+await socket.close();
+await broker.close();
+echo.close();
+process.exit();
+
+/** One for each round: a token is good for a bounded number of calls. */
+async function mintToken() {
+  const declared = Object.values(NAMESPACES).map((namespace) => `${namespace}.echo`);
+  const caller = { userId: "somebody", chatType: "private", runId: RUN, declared };
+  return (await tokens.mint(caller, 600_000)).token;
+}
+
+/** @param {string} name @param {Call} call @param {string} token */
+async function invoke(name, call, token) {
+  const capability = `${NAMESPACES[name] ?? "none"}.echo`;
+  await call({ capability, operation: "echo", input: INPUT, context_token: token, nonce: randomUUID() });
+}
+
+/**
+ * @param {() => Promise<void>} work
+ * @param {number} count
+ * @param {number} lanes how many are under way at a time
+ * @returns {Promise<number[]>} how long each took
+ */
+async function callInLanes(work, count, lanes) {
+  /** @type {number[]} */
+  const times = [];
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) {
+      const start = performance.now();
+      await work();
+      times.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return times;
+}
+
+/** @param {string} path @returns {Promise<Call>} */
+async function openConnection(path) {
+  /** @type {Map<number, (answer: { error?: { message: string } }) => void>} */
+  const waiting = new Map();
+  const reader = createFrameReader();
+  let last = 0;
+  const connection = connect(path);
+  connection.on("data", (chunk) => {
+    for (const frame of reader.push(chunk)) {
+      const answer = JSON.parse(frame.toString());
+      waiting.get(answer.id)?.(answer);
+      waiting.delete(answer.id);
+    }
+  });
+  await new Promise((settle, fail) => {
+    connection.once("connect", settle);
+    connection.once("error", fail);
+  });
+  return async (params) => {
+    last += 1;
+    const id = last;
+    const frame = encodeFrame(JSON.stringify({ jsonrpc: "2.0", id, method: "capability.invoke", params }));
+    const answer = await new Promise((settle) => {
+      waiting.set(id, settle);
+      connection.write(frame ?? "");
+    });
+    if (answer.error) throw new Error(answer.error.message);
+  };
+}
+
+/** Sends each frame back as it came. @param {string} path */
+async function openEcho(path) {
+  const server = createServer((connection) => {
+    const reader = createFrameReader();
+    connection.on("error", () => connection.destroy());
+    connection.on("data", (chunk) => {
+      for (const frame of reader.push(chunk)) connection.write(encodeFrame(frame.toString()) ?? "");
+    });
+  });
+  await new Promise((settle) => server.listen(path, () => settle(undefined)));
+  return server;
+}
+
+/** @param {string} namespace @returns {import("../../src/capabilities/capability-provider.ts").CapabilityProvider} */
+function echoProvider(namespace) {
+  const operation = { name: "echo", description: "Gives back its input.", requires_auth: false };
+  const capability = { id: `${namespace}.echo`, description: "Echoes.", operations: [operation] };
+  return {
+    namespace,
+    definitions: async () => done([capability]),
+    invoke: async ({ input }) => done(input),
+  };
+}
