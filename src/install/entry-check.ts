@@ -33,7 +33,7 @@ interface Known {
 type Report = (code: DiagnosticCode, message: string, hint?: string) => void;
 
 const NARROW = "Name the path of one skill in the address, so that the rest is not fetched.";
-const SETUID_OR_SETGID = 0o6000;
+export const SETUID_OR_SETGID = 0o6000;
 /** How Windows and macOS may spell it. */
 const GIT_FOLDER = /^(?:\.git|git~1)[. ]*(?::.*)?$/i;
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(?:\.|$)/i;

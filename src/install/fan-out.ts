@@ -11,7 +11,7 @@ import { realPathOr } from "../host/project-folders.ts";
 import type { LockEntry, PlacedCopy } from "../lock/lock-entry.ts";
 import { lockedFolder, placedFolder } from "../lock/lock-places.ts";
 import { type PlaceContext, stateOfPlace } from "./place-state.ts";
-import { besideSkills, copyFolder, takeAway } from "./project-copy.ts";
+import { besideSkills, copyFolder, removeEmptyAbove, takeAway } from "./project-copy.ts";
 import { attempt, reportKept } from "./unfinished.ts";
 
 export interface FanOutContext extends PlaceContext {
@@ -71,7 +71,13 @@ function takeBackPlace(copy: PlacedCopy, entry: LockEntry, context: FanOutContex
   if (state === "missing" || state === "refused") return [];
   if (state === "foreign") return [context.force ? moveAside(place) : reportKept(place)];
   takeAway(place);
+  removeEmptyAbove(place, ownerRoot(context));
   return [];
+}
+
+/** What a lock's places lie below: the home, whose lock is in `.metier`, or the project. */
+function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
+  return owner === "user" ? dirname(dirname(path)) : dirname(path);
 }
 
 /** A relative link, so that a home which is moved or mounted elsewhere keeps it. An earlier link is replaced in one step. */

@@ -15,6 +15,8 @@ export interface FetchContext {
   readonly limits: SourceLimits;
   readonly signal?: AbortSignal;
   readonly environment: Environment;
+  /** For packages, in place of the one that npm is set to. */
+  readonly registry?: string;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook;
   /** A local folder is used where it is, instead of a copy. */

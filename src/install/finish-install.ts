@@ -2,6 +2,7 @@
  * What is made from the lock once it is replaced: the project's own copies, and what other clients get. And what is no
  * longer needed goes. A fault here is a diagnostic: the skills are installed, and `metier install` makes the rest again.
  */
+import { dirname } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { collectGarbage } from "../lock/collect-garbage.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
@@ -9,7 +10,7 @@ import { isWithinOwner, type LockFile, lockedFolder, storeFolder } from "../lock
 import { reportOutside } from "../sources/installed-skills.ts";
 import { makePlaces, takeBackPlaces } from "./fan-out.ts";
 import type { InstallParts, InstallRequest } from "./install-request.ts";
-import { copyFolder, stateOfCopy, takeAway } from "./project-copy.ts";
+import { copyFolder, removeEmptyAbove, stateOfCopy, takeAway } from "./project-copy.ts";
 import { attempt, reportKept } from "./unfinished.ts";
 
 export interface FinishContext {
@@ -59,7 +60,11 @@ export function takeBackCopy(
   const state = stateOfCopy(folder, [digest, ...(previous ? [previous.digest] : [])]);
   if (state === "missing") return [];
   const mayGo = isWithinOwner(lockFile, folder) && (state === "intact" || force);
-  return mayGo ? attempt(folder, () => void takeAway(folder)) : [reportKept(folder)];
+  if (!mayGo) return [reportKept(folder)];
+  return attempt(folder, () => {
+    takeAway(folder);
+    removeEmptyAbove(folder, dirname(lockFile.path));
+  });
 }
 
 /** A lock of another project that cannot be read keeps the garbage, which is no fault of what is done here. */

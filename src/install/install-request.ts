@@ -3,13 +3,13 @@ import type { AddressBook } from "../egress/resolve-public.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Environment } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
-import type { LockEntry } from "../lock/lock-entry.ts";
+import type { LockEntry, LockOwner } from "../lock/lock-entry.ts";
 import type { Finding } from "../scan/finding.ts";
+import type { ScanPolicy } from "../scan/scan-policy.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { FetchProgress } from "./fetch-source.ts";
 import type { FaultOutcome, InstallFaultCode } from "./install-fault.ts";
 import type { PluginConfig } from "./plugin-config.ts";
-import type { ScanPolicy } from "./scan-policy.ts";
 import type { SkillSummary } from "./summarise.ts";
 
 export interface InstallRequest {
@@ -37,6 +37,8 @@ export interface InstallRequest {
   readonly dryRun?: boolean;
   /** The review is answered with yes where `decisions` cannot ask. Grants no trust, and does not beat a blocking finding. */
   readonly yes?: boolean;
+  /** A file of accepted findings, in place of those that the config names. */
+  readonly baseline?: string;
   readonly signal?: AbortSignal;
   onProgress?(step: FetchProgress): void;
   /** Told what is about to be installed, before anyone is asked about it. */
@@ -87,6 +89,8 @@ export type ConflictAnswer = "replace" | "skip" | { readonly rename: string };
 export interface InstalledSkill {
   /** What the catalog calls it. */
   readonly name: string;
+  /** Of what is restored: whose lock lists it. */
+  readonly lock?: LockOwner;
   readonly digest: string;
   /** The skill's folder. */
   readonly path: string;
@@ -96,6 +100,8 @@ export interface InstalledSkill {
 
 export interface SkippedSkill {
   readonly name: string;
+  /** Of what is restored: whose lock lists it. */
+  readonly lock?: LockOwner;
   /** `same`: it is there already; `skipped`: someone chose so. Everything else is why it could not be installed. */
   readonly code: "same" | "skipped" | InstallFaultCode;
   readonly reason: string;
@@ -133,6 +139,8 @@ export interface InstallParts {
   readonly scan: ScanPolicy;
   /** Absent: the config is neither asked what to install nor told what is. */
   readonly plugins?: PluginConfig;
+  /** For npm packages, in place of the one that npm is set to. */
+  readonly registry?: string;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook;
 }

@@ -3,6 +3,8 @@
  * store and recorded. Until the lock is replaced nothing is installed; whatever fails before leaves nothing but a
  * quarantine, which goes. Installing never raises trust.
  */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import {
   type LockFile,
@@ -25,6 +27,7 @@ import type {
 } from "./install-request.ts";
 import { lockFault } from "./lock-fault.ts";
 import { openSource } from "./open-source.ts";
+import { reportLinks } from "./plan-places.ts";
 import { type Plan, type PlannedSkill, planSkill } from "./plan-skill.ts";
 import {
   missingPlugins,
@@ -115,7 +118,7 @@ async function install(address: SourceAddress, installation: Installation): Prom
   const read = readLock(lockFile);
   if (!read.ok) return lockFault(read.diagnostic);
   const opened = await openSource(address, { ...request, ...installation });
-  if (!opened.ok) return opened;
+  if (!opened.ok) return hintAtFolder(opened, request.source ?? "", parts);
   const { source, diagnostics } = opened;
   const choice = await chooseSkills(opened.skills, request, decisions);
   if (!choice.ok) return choice;
@@ -148,8 +151,19 @@ async function install(address: SourceAddress, installation: Installation): Prom
     path: lockedFolder(parts.places, lockFile, entry),
     ...(entry.placed && { placed: entry.placed.map((copy) => placedFolder(lockFile, copy)) }),
   }));
-  const places = agreed.flatMap((plan) => plan.notes);
+  const places = [...agreed.flatMap((plan) => plan.notes), ...reportLinks(agreed, lockFile, request)];
   return { ok: true, installed, skipped, findings, diagnostics: [...diagnostics, ...places, ...notes] };
+}
+
+/** `team/skills` is GitHub's; where it is a folder here as well, that may have been meant. */
+function hintAtFolder({ fault }: FaultOutcome, source: string, { cwd }: InstallParts): FaultOutcome {
+  const isBare = /^[\w-][^:]*$/.test(source) && existsSync(resolve(cwd, source));
+  if (!isBare) return { ok: false, fault };
+  return faulty(
+    fault.code,
+    fault.message,
+    `For the one on this machine write \`./${source}\`. ${fault.hint}`,
+  );
 }
 
 /** `isWhole`: it is everything that the source has. */

@@ -38,6 +38,7 @@ export async function openSource(
     limits: SOURCE_LIMITS,
     environment: parts.environment,
     store: parts.places.base,
+    ...(parts.registry !== undefined && { registry: parts.registry }),
     ...(parts.addresses && { addresses: parts.addresses }),
     ...(link && { link }),
     ...(wanted && { wanted }),

@@ -108,6 +108,30 @@ function findObstacle(copy: PlacedCopy, entry: LockEntry, context: PlacesContext
   return isOwn ? undefined : "something else is there";
 }
 
+/** Others who check the project out have no such store; for all skills at once. */
+export function reportLinks(
+  planned: readonly { readonly entry: LockEntry }[],
+  lockFile: LockFile,
+  { agents = [] }: Pick<InstallRequest, "agents">,
+): readonly Diagnostic[] {
+  if (lockFile.owner === "user" || agents.length === 0) return [];
+  const links = planned.flatMap(({ entry: { placed = [], linked, copied } }) =>
+    linked || copied ? [] : placed.filter(({ how }) => how === "link"),
+  );
+  const [first] = links;
+  if (first === undefined) return [];
+  const others = links.length > 1 ? `, and ${links.length - 1} more,` : "";
+  return [
+    {
+      code: "install.links-into-home",
+      severity: "warning",
+      path: placedFolder(lockFile, first),
+      message: `\`${first.path}\`${others} in the project leads into your own store; whoever else checks the project out gets a link to nothing.`,
+      hint: "Install with `--copy` to put copies there, or keep the links out of the repository.",
+    },
+  ];
+}
+
 function reportTaken(place: string, reason: string): Diagnostic {
   return {
     code: "install.place-taken",

@@ -2,9 +2,10 @@
  * The copy of an installed skill in a project, for repositories that keep their skills themselves. It is made whole beside
  * its place and renamed; what someone changed in it is never overwritten or removed unasked.
  */
-import { cpSync, lstatSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeOwnedName, removeAbandoned } from "../host/owned-names.ts";
+import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
 import { removeFolder } from "../host/remove-folder.ts";
 import { findDifference } from "../lock/store.ts";
@@ -26,10 +27,25 @@ export function copyFolder(from: string, target: string): void {
   const staged = besideSkills(target);
   try {
     cpSync(from, staged, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+    openToOthers(staged);
     takeAway(target);
     renameSync(staged, target);
   } finally {
     removeFolder(staged);
+  }
+}
+
+/** The store is the user's alone; a copy has the modes of files that anyone makes here, for other tools and for git. */
+function openToOthers(folder: string): void {
+  const closed = process.umask();
+  chmodSync(folder, 0o777 & ~closed);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) openToOthers(path);
+    else if (entry.isFile()) {
+      const isExecutable = (lstatSync(path).mode & 0o111) !== 0;
+      chmodSync(path, (isExecutable ? 0o777 : 0o666) & ~closed);
+    }
   }
 }
 
@@ -39,6 +55,17 @@ export function takeAway(folder: string): void {
   const away = besideSkills(folder);
   renameSync(folder, away);
   removeFolder(away);
+}
+
+/** Folders that were made for what is gone: those above it that are empty, up to the home or the project. */
+export function removeEmptyAbove(folder: string, root: string): void {
+  for (let above = dirname(folder); above !== root && isInside(above, root); above = dirname(above)) {
+    try {
+      rmdirSync(above);
+    } catch {
+      return; // Something else is in it, or it is a link.
+    }
+  }
 }
 
 const STAGED = { prefix: ".metier-" };

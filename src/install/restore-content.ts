@@ -6,6 +6,7 @@ import { realPathOr } from "../host/project-folders.ts";
 import { calledAs, type LockEntry } from "../lock/lock-entry.ts";
 import type { LockFile } from "../lock/lock-places.ts";
 import { flushStore, placeInStore } from "../lock/store.ts";
+import { blockingFindings } from "../scan/scan-policy.ts";
 import { identifyFolder } from "../trust/content-identity.ts";
 import type { LockedEntry } from "./choose-installed.ts";
 import { fetchSource } from "./fetch-source.ts";
@@ -14,7 +15,7 @@ import type { InstallParts, InstallRequest, SkillFinding, SkippedSkill } from ".
 import { parseLockedAddress } from "./locked-address.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { pinAddress } from "./same-origin.ts";
-import { blockingFindings, refuseBlocked, scanFolder } from "./scan-policy.ts";
+import { refuseBlocked, scanFolder } from "./scan-fetched.ts";
 import { SOURCE_LIMITS } from "./source-limits.ts";
 
 export interface FetchedLocked {
@@ -82,6 +83,7 @@ async function fetchVersion(
     environment: parts.environment,
     store: parts.places.base,
     wanted: states.map(({ entry }) => entry.name),
+    ...(parts.registry !== undefined && { registry: parts.registry }),
     ...(parts.addresses && { addresses: parts.addresses }),
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),

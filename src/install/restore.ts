@@ -58,7 +58,7 @@ export async function restoreSkills(request: InstallRequest, parts: InstallParts
   const open: LockedSkillState[] = [];
   for (const state of states) {
     const settled = settle(state, request, parts);
-    if (settled) done.skipped.push(settled);
+    if (settled) done.skipped.push({ ...settled, lock: state.lockFile.owner });
     else open.push(state);
   }
   const isHopeless = request.frozen === true && done.skipped.some(({ code }) => code === "install.differs");
@@ -159,7 +159,10 @@ async function restoreAll(
       const outcome =
         missing.length > 0 ? await fetchLocked(missing, { request, parts, quarantine }) : NOTHING;
       done.findings.push(...outcome.findings);
-      done.skipped.push(...outcome.failed.values());
+      for (const { entry, lockFile } of group) {
+        const failed = outcome.failed.get(entry);
+        if (failed) done.skipped.push({ ...failed, lock: lockFile.owner });
+      }
       const whole = group.filter(({ entry }) => !outcome.failed.has(entry));
       done.diagnostics.push(...whole.flatMap(({ entry, lockFile }) => makeCopy(entry, { parts, lockFile })));
       done.installed.push(...whole.map(describe));
@@ -172,6 +175,6 @@ async function restoreAll(
 
 const NOTHING = { failed: new Map<LockEntry, SkippedSkill>(), findings: [] };
 
-function describe({ entry, folder }: LockedSkillState): InstalledSkill {
-  return { name: calledAs(entry), digest: entry.digest, path: folder };
+function describe({ entry, lockFile, folder }: LockedSkillState): InstalledSkill {
+  return { name: calledAs(entry), lock: lockFile.owner, digest: entry.digest, path: folder };
 }

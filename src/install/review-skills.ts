@@ -1,4 +1,5 @@
 /** The look before the leap: every planned skill is scanned and described, and whoever can be asked decides. */
+import { blockingFindings } from "../scan/scan-policy.ts";
 import type {
   InstallDecisions,
   InstallParts,
@@ -9,7 +10,7 @@ import type {
   SkippedSkill,
 } from "./install-request.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
-import { blockingFindings, needsReview, refuseBlocked, scanFolder } from "./scan-policy.ts";
+import { needsReview, refuseBlocked, scanFolder } from "./scan-fetched.ts";
 import { summariseSkill } from "./summarise.ts";
 
 export interface ReviewContext extends Pick<InstallReview, "source" | "resolved"> {

@@ -12,7 +12,7 @@ import type { Finding } from "../scan/finding.ts";
 import type { SkippedPart } from "../scan/scan-limits.ts";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { IdentifiedFile } from "../trust/identify-file.ts";
-import type { ScanOutcome } from "./scan-policy.ts";
+import type { ScanOutcome } from "./scan-fetched.ts";
 
 export interface SummarySubject {
   readonly manifest: SkillManifest;

@@ -1,18 +1,20 @@
 /**
  * Writes an untrusted tree into an empty folder, and nowhere else. What may be in it is decided by `entry-check.ts`
  * before anything is written; every file is new, and links come last of all, when no file can follow them any more.
- * Modes are the writer's own: only the executable bit is taken over.
+ * Modes are the writer's own: only the executable bit is taken over, and a bit that would give rights is named.
  */
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { showPath } from "../host/contained-path.ts";
-import { type SourceEntry, startEntryCheck } from "./entry-check.ts";
+import { SETUID_OR_SETGID, type SourceEntry, startEntryCheck } from "./entry-check.ts";
 import { RefusedTree } from "./refused-tree.ts";
 import { MAX_ENTRIES_PER_FILE, type SourceLimits } from "./source-limits.ts";
 
 export interface TreeFile {
   readonly executable: boolean;
+  /** Permission bits, where there are any. */
+  readonly mode?: number;
   /** As announced; neither more nor fewer bytes are taken. */
   readonly size: number;
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -63,8 +65,9 @@ export function createTreeWriter(folder: string, limits: SourceLimits): TreeWrit
 
   return {
     addFolder: (path) => void admit({ path, kind: "folder", bytes: 0 }),
-    async addFile(path, { executable, size, content }) {
+    async addFile(path, { executable, mode = 0, size, content }) {
       const file = admit({ path, kind: "file", bytes: size });
+      if ((mode & SETUID_OR_SETGID) !== 0) remarks.push(reportDropped(join(folder, path), path));
       const descriptor = openSync(file, FILE_FLAGS, modeOf(executable));
       try {
         const written = await writeExactly(descriptor, content, size);
@@ -87,6 +90,11 @@ export function createTreeWriter(folder: string, limits: SourceLimits): TreeWrit
       return remarks;
     },
   };
+}
+
+function reportDropped(file: string, path: string): Diagnostic {
+  const message = `${showPath(path)} has a setuid or setgid bit at its source; it is not taken over.`;
+  return { code: "tree.mode-dropped", severity: "warning", path: file, message };
 }
 
 function modeOf(executable: boolean): number {

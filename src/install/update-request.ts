@@ -11,7 +11,7 @@ import type { SkillSummary } from "./summarise.ts";
 
 export interface UpdateRequest
   extends InstalledWish,
-    Pick<InstallRequest, "dryRun" | "signal" | "onProgress"> {
+    Pick<InstallRequest, "dryRun" | "baseline" | "signal" | "onProgress"> {
   /** Nobody is to be asked: new versions are taken, except what the scan blocks and what was changed by hand. */
   readonly yes?: boolean;
   /** Take the place of what was changed by hand, too; a copy of it is kept. */

@@ -3,10 +3,11 @@
  * every change reads the file anew under a lock of its own and replaces it whole. A lock that cannot be used is never
  * overwritten.
  */
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { MetierError } from "../foundation/errors.ts";
+import { isOwnFolder } from "../host/project-folders.ts";
 import { readBounded } from "../host/read-bounded.ts";
 import { removeLeftovers, replaceFile } from "../host/write-atomic.ts";
 import { withLock } from "../trust/lock-file.ts";
@@ -25,7 +26,7 @@ export function readLock(file: LockFile): LockOutcome {
 }
 
 /**
- * Replaces the lock by what `change` makes of it, if that differs. Answers with the lock as it is then. Throws only what
+ * Replaces the lock by what `change` makes of it, if that differs; a lock that lists nothing is no file. Answers with the lock as it is then. Throws only what
  * the system throws, and for a lock that could not be read back.
  */
 export function changeLock(file: LockFile, change: (lock: Lock) => Lock): LockOutcome {
@@ -38,6 +39,11 @@ export function changeLock(file: LockFile, change: (lock: Lock) => Lock): LockOu
     if (!read.ok) return read;
     const lock = change(read.lock);
     if (lock === read.lock) return read;
+    if (lock.skills.length === 0) {
+      if (!isHeld()) throw lockLost(file);
+      rmSync(file.path, { force: true });
+      return { ok: true, lock };
+    }
     const after = renderLock(lock);
     if (after === before) return read;
     const written = parseLock(after, file.owner);
@@ -58,10 +64,18 @@ function readText(file: LockFile): string | (LockOutcome & { readonly ok: false 
     const what = stats.isSymbolicLink() ? "a link" : "not a regular file";
     return unusable(file, `It is ${what}; a lock is a file in its place.`, "Put the file itself there.");
   }
+  if (file.owner === "project" && !isOwnFolder(file.path)) return foreign(file);
   const read = readBounded(file.path, LOCK_LIMITS.bytes);
   if (!read.ok) return unusable(file, read.message, "Make it a readable file of that size, or delete it.");
   if (read.notUtf8) return unusable(file, "It is not UTF-8.", "Save it as UTF-8, or take it from a backup.");
   return read.text;
+}
+
+/** A project's lock comes with the project; one that somebody else put there does not speak for it. */
+function foreign({ path }: LockFile): LockOutcome & { readonly ok: false } {
+  const message = `\`${path}\` belongs to another user, so nothing of it counts as installed.`;
+  const hint = "Make the file your own if you want what it records.";
+  return { ok: false, diagnostic: { code: "lock.foreign-owner", severity: "warning", path, message, hint } };
 }
 
 function parse(file: LockFile, text: string): LockOutcome {

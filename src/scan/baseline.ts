@@ -10,7 +10,7 @@ import type { Finding } from "./finding.ts";
 export interface AcceptedFinding {
   /** The skill's name. */
   readonly skill: string;
-  /** Its folder, from the folder of the baseline; absent for skills that lie elsewhere. */
+  /** Its folder, from the folder of the baseline; absent for skills that are installed or lie elsewhere. */
   readonly folder?: string;
   readonly id: string;
   readonly path: string;
@@ -25,13 +25,19 @@ export interface Baseline {
 
 export type BaselineReading =
   | { readonly ok: true; readonly baseline: Baseline }
-  /** One sentence. */
-  | { readonly ok: false; readonly message: string };
+  /** One sentence each. */
+  | { readonly ok: false; readonly message: string; readonly hint: string };
 
-/** A skill that was scanned. */
-export interface ScannedPlace {
+/** Which skill findings belong to. */
+export interface AcceptedPlace {
   readonly name: string;
   readonly directory: string;
+  /** It goes by its name: every version of it has another folder. */
+  readonly isInstalled?: boolean;
+}
+
+/** A skill that was scanned. */
+export interface ScannedPlace extends AcceptedPlace {
   readonly findings: readonly Finding[];
 }
 
@@ -57,7 +63,8 @@ export function readBaseline(file: string, text: string): BaselineReading {
 }
 
 function unreadable(file: string, what: string): BaselineReading {
-  return { ok: false, message: `The baseline \`${file}\` ${what}.` };
+  const hint = "`metier scan --write-baseline FILE` makes one.";
+  return { ok: false, message: `The baseline \`${file}\` ${what}.`, hint };
 }
 
 function isAccepted(entry: unknown): entry is AcceptedFinding {
@@ -104,25 +111,43 @@ export function applyBaseline<T extends ScannedPlace>(
   return { skills: remaining, accepted, stale };
 }
 
-function isOf(entry: AcceptedFinding, { name, directory }: ScannedPlace, file: string): boolean {
-  return entry.skill === name && entry.folder === folderOf(directory, file);
+/** What any of them accepts is left out. */
+export function applyBaselines<T extends ScannedPlace>(
+  baselines: readonly Baseline[],
+  skills: readonly T[],
+): AppliedBaseline<T> {
+  const none: AppliedBaseline<T> = { skills, accepted: 0, stale: [] };
+  return baselines.reduce((before, baseline) => {
+    const { skills: left, accepted, stale } = applyBaseline(baseline, before.skills);
+    return { skills: left, accepted: before.accepted + accepted, stale: [...before.stale, ...stale] };
+  }, none);
 }
 
-/** The same findings give the same bytes. */
-export function renderBaseline(file: string, skills: readonly ScannedPlace[]): string {
-  const entries = skills.flatMap(({ name, directory, findings }) => {
-    const folder = folderOf(directory, file);
-    return findings.map(({ id, path, fingerprint }): AcceptedFinding => {
-      return { skill: name, ...(folder !== undefined && { folder }), id, path, fingerprint };
-    });
+function isOf(entry: AcceptedFinding, place: AcceptedPlace, file: string): boolean {
+  return entry.skill === place.name && entry.folder === folderOf(place, file);
+}
+
+/** The same findings give the same bytes. What a baseline that is added to accepts stays accepted. */
+export function renderBaseline(file: string, skills: readonly ScannedPlace[], before?: Baseline): string {
+  const found = skills.flatMap((skill) => {
+    const folder = folderOf(skill, file);
+    return skill.findings.map(({ id, path, fingerprint }) =>
+      inOrder({ skill: skill.name, ...(folder !== undefined && { folder }), id, path, fingerprint }),
+    );
   });
+  const entries = [...(before?.accepted ?? []).map(inOrder), ...found];
   const unique = new Map(entries.map((entry) => [JSON.stringify(entry), entry]));
   const accepted = [...unique].toSorted(([a], [b]) => compareText(a, b)).map(([, entry]) => entry);
   return `${JSON.stringify({ version: VERSION, accepted }, undefined, 2)}\n`;
 }
 
-function folderOf(directory: string, file: string): string | undefined {
+/** An entry that someone wrote by hand may have its keys in any order, or more of them. */
+function inOrder({ skill, folder, id, path, fingerprint }: AcceptedFinding): AcceptedFinding {
+  return { skill, ...(folder !== undefined && { folder }), id, path, fingerprint };
+}
+
+function folderOf({ directory, isInstalled }: AcceptedPlace, file: string): string | undefined {
   const root = dirname(file);
-  if (!isInside(directory, root)) return undefined;
+  if (isInstalled || !isInside(directory, root)) return undefined;
   return relative(root, directory).split(sep).join("/") || ".";
 }

@@ -199,8 +199,10 @@ function dynamicParts(path: string, text: string): readonly CodePart[] {
 
 /** Every command below `hooks`, whichever event it is for: other clients know more events than are carried out here. */
 function hookParts(manifest: SkillManifest, parsed: ParsedSkill, path: string): readonly CodePart[] {
+  const commands = commandsIn(manifest.hooks ?? null);
+  if (commands.length === 0) return [];
   const line = parsed.position("hooks")?.line ?? 1;
-  return commandsIn(manifest.hooks ?? null).map((command) => makePart(path, "shell", "hook", command, line));
+  return commands.map((command) => makePart(path, "shell", "hook", command, line));
 }
 
 function commandsIn(value: Json): readonly string[] {

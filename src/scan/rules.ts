@@ -9,6 +9,7 @@ import { EXFILTRATION_RULES } from "./rules/exfiltration.ts";
 import { FILE_RULES } from "./rules/files.ts";
 import { HIDDEN_INSTRUCTION_RULES } from "./rules/hidden-instructions.ts";
 import { INJECTION_RULES } from "./rules/injection.ts";
+import { MEMORY_RULES } from "./rules/memory-in-prose.ts";
 import { NAME_RULES } from "./rules/names.ts";
 import { OBFUSCATION_RULES } from "./rules/obfuscation.ts";
 import { PERSISTENCE_RULES } from "./rules/persistence.ts";
@@ -29,6 +30,7 @@ export const SCAN_RULES: readonly ScanRule[] = [
   ...CONTROL_RULES,
   ...DESTRUCTIVE_RULES,
   ...PERSISTENCE_RULES,
+  ...MEMORY_RULES,
   ...EVASION_RULES,
   ...TOOL_RULES,
   ...SECRET_RULES,

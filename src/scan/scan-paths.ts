@@ -10,6 +10,8 @@ export interface ScannedPath extends ScanReport {
   /** The skill file, absolute. */
   readonly location: string;
   readonly directory: string;
+  /** A lock lists it, and every version of it has another folder. */
+  readonly isInstalled?: true;
 }
 
 export interface PathsReport {

@@ -15,6 +15,7 @@ import { validateSkill } from "../validate/validate-skill.ts";
 import { analyseCode } from "./code/analyse-code.ts";
 import { isMarkdown } from "./file-kind.ts";
 import { findCode } from "./find-code.ts";
+import { findDataCommands } from "./find-data-commands.ts";
 import { compareFindings, type Finding, fingerprintOf, isAtLeast } from "./finding.ts";
 import { takeMarkdownApart } from "./markdown.ts";
 import { readSkillFiles } from "./read-files.ts";
@@ -31,6 +32,8 @@ export interface ScanSkillOptions {
   /** Rules that are not applied, by id. */
   readonly ignore?: readonly string[];
   readonly limits?: Partial<ScanLimits>;
+  /** `false`: the content identity is known, or not asked for, and no file is read a second time for it. */
+  readonly identify?: boolean;
 }
 
 export interface ScanReport {
@@ -42,7 +45,7 @@ export interface ScanReport {
   readonly files: number;
   readonly bytes: number;
   readonly skipped: readonly SkippedPart[];
-  /** Content identity of what was scanned, `sha256:…`; absent when it cannot be covered whole. */
+  /** Content identity of what was scanned, `sha256:…`; absent when it cannot be covered whole, or is not asked for. */
   readonly digest?: string;
 }
 
@@ -61,14 +64,14 @@ export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions 
   const applied = SCAN_RULES.filter(({ id }) => !ignored.has(id)).map((rule) =>
     applyRule(rule, skill, limits),
   );
-  const identity = identifyContent(content);
+  const identity = options.identify === false ? undefined : identifyContent(content);
   return {
     name: skill.name,
     findings: applied.flatMap(({ findings }) => findings).toSorted(compareFindings),
     files: files.length,
     bytes,
     skipped: [...skill.unread, ...applied.flatMap(({ left }) => left)],
-    ...(identity.ok && { digest: identity.identity.digest }),
+    ...(identity?.ok && { digest: identity.identity.digest }),
   };
 }
 
@@ -94,13 +97,14 @@ async function readScannedSkill(
   const manifest = parsed && validateSkill(parsed, "lenient").manifest;
   const documents = files.flatMap((file) => toDocument(file, skillFile));
   const found = findCode({ files, documents, parsed, manifest, skillFile }, limits);
-  const analysed = await analyseCode(found.parts, limits);
+  const inData = await findDataCommands(files, limits);
+  const analysed = await analyseCode([...found.parts, ...inData.parts], limits);
   return {
     name: options.name ?? manifest?.name ?? basename(content.directory),
     knownNames: options.knownNames ?? [],
     skillFile,
     files,
-    unread: [...unread, ...found.skipped, ...analysed.skipped],
+    unread: [...unread, ...found.skipped, ...inData.skipped, ...analysed.skipped],
     documents,
     ...(parsed && { parsed }),
     ...(manifest && { manifest }),
@@ -138,9 +142,13 @@ interface AppliedRule {
   readonly left: readonly SkippedPart[];
 }
 
+const NOTHING: AppliedRule = { findings: [], left: [] };
+
 /** Of the same thing in one place, and of too many in one file, the worst are listed: milder ones hide nothing. */
 function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): AppliedRule {
-  const found = [...rule.find(skill)].map((hit) => toFinding(rule, hit)).sort(compareFindings);
+  const hits = [...rule.find(skill)];
+  if (hits.length === 0) return NOTHING;
+  const found = hits.map((hit) => toFinding(rule, hit)).sort(compareFindings);
   const seen = new Set<string>();
   const unique = found.filter(({ fingerprint, line }) => {
     const key = `${fingerprint} ${line}`;

@@ -7,6 +7,8 @@ export type ArchiveEntry =
       readonly path: string;
       readonly size: number;
       readonly executable: boolean;
+      /** Permission bits. */
+      readonly mode: number;
       /** To be read before the next entry is asked for. */
       readonly content: AsyncIterable<Uint8Array>;
     };

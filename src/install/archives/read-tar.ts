@@ -103,8 +103,8 @@ function toEntry(
   const path = name.replace(/\/$/, "");
   if (isFolder) return { entry: { kind: "folder", path }, size };
   if (!isFile) return { entry: { kind: "link", path, target }, size };
-  const { executable } = header;
-  return { entry: { kind: "file", path, size, executable, content: reader.pass(size) }, size };
+  const { executable, mode } = header;
+  return { entry: { kind: "file", path, size, executable, mode, content: reader.pass(size) }, size };
 }
 
 async function skipPadding(reader: ByteReader, size: number): Promise<void> {

@@ -34,6 +34,8 @@ interface ZipEntry {
   readonly path: string;
   readonly kind: "file" | "folder" | "link";
   readonly executable: boolean;
+  /** Permission bits; 0 where the archive has none. */
+  readonly mode: number;
 }
 
 export async function* readZip(bytes: Buffer, limits: SourceLimits): AsyncGenerator<ArchiveEntry, void> {
@@ -41,11 +43,11 @@ export async function* readZip(bytes: Buffer, limits: SourceLimits): AsyncGenera
     fromBufferPromise(bytes, { decodeStrings: false, validateEntrySizes: true, autoClose: false }),
   );
   const entries = await listEntries(zip, limits);
-  for (const { entry, path, kind, executable } of entries) {
+  for (const { entry, path, kind, executable, mode } of entries) {
     const { uncompressedSize: size } = entry;
     if (kind === "folder") yield { kind, path };
     else if (kind === "link") yield { kind, path, target: await readTarget(zip, entry, path) };
-    else yield { kind, path, size, executable, content: readContent(zip, entry, path) };
+    else yield { kind, path, size, executable, mode, content: readContent(zip, entry, path) };
   }
 }
 
@@ -96,7 +98,7 @@ function describeEntry(entry: Entry, name: string): ZipEntry {
   const kind = name.endsWith("/") ? "folder" : byMode;
   if (kind === "folder" && size !== 0)
     throw new RefusedTree("source.unsafe", `${showPath(name)} has content, but is no file.`);
-  return { entry, path: name.replace(/\/$/, ""), kind, executable: (mode & 0o111) !== 0 };
+  return { entry, path: name.replace(/\/$/, ""), kind, executable: (mode & 0o111) !== 0, mode };
 }
 
 /** The bytes of the file that an entry takes, header included. */

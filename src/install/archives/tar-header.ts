@@ -13,6 +13,8 @@ export interface TarHeader {
   readonly linkName: string;
   readonly size: number;
   readonly executable: boolean;
+  /** Permission bits. */
+  readonly mode: number;
   /** The type letter; `0` for the old form that has none. */
   readonly type: string;
 }
@@ -33,11 +35,13 @@ export function readTarHeader(block: Buffer): TarHeader {
   const name = readText(block, 0, 100);
   const prefix = isPosix ? readText(block, 345, 155) : "";
   const type = String.fromCharCode(block[156] ?? 0);
+  const mode = readOctal(block, 100, 8);
   return {
     name: prefix === "" ? name : `${prefix}/${name}`,
     linkName: readText(block, 157, 100),
     size: readOctal(block, 124, 12),
-    executable: (readOctal(block, 100, 8) & 0o111) !== 0,
+    executable: (mode & 0o111) !== 0,
+    mode,
     type: type === "\0" ? "0" : type,
   };
 }

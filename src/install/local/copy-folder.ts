@@ -35,6 +35,8 @@ export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called for every file. */
   onFile?(done: number, total: number): void;
+  /** Whether a file or folder stays behind; asked more than once. */
+  leaveOut?(path: string, isFolder: boolean): boolean;
 }
 
 const BATCH = 64;
@@ -47,9 +49,9 @@ export async function copyFolder(
   into: string,
   options: CopyOptions,
 ): Promise<readonly Diagnostic[]> {
-  const { limits, signal, onFile } = options;
-  const entries = listEntries(folder, limits);
-  const writer = createTreeWriter(into, limits);
+  const { signal, onFile } = options;
+  const entries = listEntries(folder, options);
+  const writer = createTreeWriter(into, options.limits);
   for (const [index, entry] of entries.entries()) {
     if (index % BATCH === 0) await setImmediate(); // A terminal or a server may be waiting.
     stopIfCancelled(signal);
@@ -60,7 +62,7 @@ export async function copyFolder(
   }
   const remarks = writer.finish();
   const before = JSON.stringify(entries);
-  if (JSON.stringify(listEntries(folder, limits)) !== before) throw changed();
+  if (JSON.stringify(listEntries(folder, options)) !== before) throw changed();
   return remarks;
 }
 
@@ -74,7 +76,9 @@ async function copyFile(
     const stats = fstatSync(descriptor, { bigint: true });
     if (stampOf(stats) !== stamp) throw changed();
     const executable = (stats.mode & 0o111n) !== 0n;
-    await writer.addFile(path, { executable, size: Number(stats.size), content: readChunks(descriptor) });
+    const mode = Number(stats.mode);
+    const content = readChunks(descriptor);
+    await writer.addFile(path, { executable, mode, size: Number(stats.size), content });
   } finally {
     closeSync(descriptor);
   }
@@ -87,7 +91,10 @@ function* readChunks(descriptor: number): Generator<Buffer, void> {
   }
 }
 
-function listEntries(root: string, limits: SourceLimits): readonly ListedEntry[] {
+function listEntries(root: string, options: CopyOptions): readonly ListedEntry[] {
+  const { limits } = options;
+  const staysBehind = (path: string, name: string, isFolder: boolean, inSkill: boolean): boolean =>
+    options.leaveOut?.(path, isFolder) || name === ".git" || (name === "node_modules" && !inSkill);
   const entries: ListedEntry[] = [];
   const pending = [{ below: "", inSkill: false }];
   let seen = 0;
@@ -104,8 +111,8 @@ function listEntries(root: string, limits: SourceLimits): readonly ListedEntry[]
     const inSkill = folder.inSkill || names.some(isSkillFileName);
     for (const [index, entry] of listed.entries()) {
       const name = names[index] ?? "";
-      if (name === ".git" || (name === "node_modules" && !inSkill)) continue;
       const path = folder.below === "" ? name : `${folder.below}/${name}`;
+      if (staysBehind(path, name, entry.isDirectory(), inSkill)) continue;
       if (entry.isDirectory()) pending.push({ below: path, inSkill });
       else entries.push(describeEntry(root, path));
     }

@@ -68,17 +68,25 @@ function reportDeprecated(what: string, { deprecated, tarball }: PackageVersion)
 
 type RegistryOutcome = { readonly ok: true; readonly url: string } | FaultOutcome;
 
-/** As npm is set up for this user, for the scope of the package where it has one. */
-async function findRegistry(name: string, { environment }: FetchContext): Promise<RegistryOutcome> {
+/** As the config says, else as npm is set up for this user; for a package with a scope, what npm is told of that comes first. */
+async function findRegistry(
+  name: string,
+  { environment, registry: configured }: FetchContext,
+): Promise<RegistryOutcome> {
   const npm = findNpm(environment);
   const home = { home: environment.HOME ?? homedir() };
   const [scope] = /^@[^/]+/.exec(name) ?? [];
+  const askGeneral = async (): Promise<string | undefined> =>
+    npm ? askNpmForRegistry(npm, home, environment) : environment.npm_config_registry;
   const ofScope = scope && npm && (await askNpmForRegistry(npm, home, environment, `${scope}:registry`));
-  const general = npm ? await askNpmForRegistry(npm, home, environment) : environment.npm_config_registry;
-  const address = ofScope || general;
+  const address = ofScope || (configured ?? (await askGeneral()));
   if (npm === undefined && address === undefined) {
     const message = "npm is not found, so nobody says where its packages are.";
-    return faulty("source.unreachable", message, "Install npm, or set `npm_config_registry` to a registry.");
+    return faulty(
+      "source.unreachable",
+      message,
+      "Install npm, or name a registry in `environments.node-registry` of your config.",
+    );
   }
   const registry = nodeRegistry(address ?? ""); // npm does not tell an address with a password.
   if (registry !== undefined) return { ok: true, url: registry.url };

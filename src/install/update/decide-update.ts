@@ -1,7 +1,8 @@
 /** Whether an update is taken: by whoever can be asked, else by rules that never let something new in unseen. */
 import { isAtLeast } from "../../scan/finding.ts";
+import { blockingFindings } from "../../scan/scan-policy.ts";
 import type { InstallParts } from "../install-request.ts";
-import { blockingFindings, needsReview, refuseBlocked } from "../scan-policy.ts";
+import { needsReview, refuseBlocked } from "../scan-fetched.ts";
 import type { NotUpdated, UpdateDecisions, UpdateRequest, UpdateReview } from "../update-request.ts";
 
 export type Decision = "take" | "abort" | NotUpdated;

@@ -8,7 +8,7 @@ import type { LockedEntry } from "../choose-installed.ts";
 import type { FaultOutcome } from "../install-fault.ts";
 import { availableMark, markOf } from "../outdated.ts";
 import type { ValidSkill } from "../plan-skill.ts";
-import { scanFolder } from "../scan-policy.ts";
+import { scanFolder } from "../scan-fetched.ts";
 import { summariseSkill } from "../summarise.ts";
 import type { UpdateReview } from "../update-request.ts";
 import { compareContent } from "./compare-content.ts";
@@ -34,13 +34,14 @@ export async function reviewUpdate(
   const found = findEdited(heldFolders(entry, lockFile, parts), knownDigests(entry), known);
   if (!found.ok) return found;
   const { skill, isMovedTag } = upstream;
-  const before = base && (await describeVersion(base, context));
-  const after = await describeVersion(skill, context);
+  const name = calledAs(entry);
+  const before = base && (await describeVersion(base, name, context));
+  const after = await describeVersion(skill, name, context);
   const { files, diff } = compareContent(base ?? { directory: skill.directory, files: [] }, skill);
   const old = new Set(before?.summary.findings.map(({ fingerprint }) => fingerprint));
   const { ref, source, digest } = entry;
   const review: UpdateReview = {
-    name: calledAs(entry),
+    name,
     lock: lockFile.owner,
     source,
     ...(ref !== undefined && { ref }),
@@ -65,9 +66,13 @@ function knownDigests({ digest, previous }: LockedEntry["entry"]): readonly stri
   return [digest, ...(previous ? [previous.digest] : [])];
 }
 
-async function describeVersion(skill: ValidSkill, { parts }: ReviewContext): Promise<DescribedVersion> {
+async function describeVersion(
+  skill: ValidSkill,
+  called: string,
+  { parts }: ReviewContext,
+): Promise<DescribedVersion> {
   const { manifest, directory, files } = skill;
-  const scan = await scanFolder(directory, skill.name, parts.scan);
+  const scan = await scanFolder(directory, called, parts.scan);
   return { summary: summariseSkill(skill, scan), manifest, directory, files };
 }
 

@@ -126,6 +126,7 @@ function fetchContext({ parts, quarantine, signal }: UpstreamContext): FetchCont
     into: quarantine.makeFolder(),
     limits: SOURCE_LIMITS,
     environment: parts.environment,
+    ...(parts.registry !== undefined && { registry: parts.registry }),
     ...(parts.addresses && { addresses: parts.addresses }),
     ...(signal && { signal }),
   };

@@ -23,8 +23,9 @@ export type IndexReading =
     }
   | { readonly ok: false; readonly message: string };
 
-const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
-const MAX_SKILLS = 1000;
+export const DISCOVERY_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+/** That one index may list. */
+export const MAX_SKILLS = 1000;
 const MAX_FILES = 1000;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -35,8 +36,11 @@ export function readSkillIndex(text: string, url: string): IndexReading {
     return { ok: false, message: "It is no JSON object with a list of `skills`." };
   }
   const { $schema } = index;
-  if ($schema !== undefined && $schema !== SCHEMA) {
-    return { ok: false, message: `Its form is ${showPath(String($schema))}; only \`${SCHEMA}\` is known.` };
+  if ($schema !== undefined && $schema !== DISCOVERY_SCHEMA) {
+    return {
+      ok: false,
+      message: `Its form is ${showPath(String($schema))}; only \`${DISCOVERY_SCHEMA}\` is known.`,
+    };
   }
   if (index.skills.length > MAX_SKILLS) {
     return { ok: false, message: `It lists ${index.skills.length} skills; at most ${MAX_SKILLS} are read.` };

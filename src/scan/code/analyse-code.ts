@@ -21,21 +21,30 @@ const MOST_NESTING = 6;
 
 export async function analyseCode(parts: readonly CodePart[], limits: ScanLimits): Promise<AnalysedCode> {
   if (parts.length === 0) return { acts: [], skipped: [] };
-  const [parsers, { parse }] = await Promise.all([loadParsers(limits), import("unbash")]);
-  const analysis = new Analysis(parsers, parse, limits.codeCharacters);
-  analysis.followAll(parts);
-  return { acts: analysis.acts, skipped: analysis.skipped };
+  const { parse } = await import("unbash");
+  const followWith = (parsers: Parsers | undefined): Analysis => {
+    const analysis = new Analysis(parsers, parse, limits.codeCharacters);
+    analysis.followAll(parts);
+    return analysis;
+  };
+  // Most skills are text with a few commands: the other grammars are loaded for those in which something needs them.
+  const isNeeded = parts.some(({ language }) => language === "python" || language === "javascript");
+  const first = isNeeded ? undefined : followWith(undefined);
+  const { acts, skipped } = first && !first.lacksParsers ? first : followWith(await loadParsers(limits));
+  return { acts, skipped };
 }
 
 class Analysis {
   readonly acts: Act[] = [];
   readonly skipped: SkippedPart[] = [];
-  readonly #parsers: Parsers;
+  /** Code within code turned out to need a grammar that was not given. */
+  lacksParsers = false;
+  readonly #parsers: Parsers | undefined;
   readonly #parseShell: typeof parseShell;
   readonly #most: number;
   #nesting = 0;
 
-  constructor(parsers: Parsers, shell: typeof parseShell, mostCharacters: number) {
+  constructor(parsers: Parsers | undefined, shell: typeof parseShell, mostCharacters: number) {
     this.#most = mostCharacters;
     this.#parsers = parsers;
     this.#parseShell = shell;
@@ -55,6 +64,10 @@ class Analysis {
 
   #readProgram(part: CodePart): Program | undefined {
     try {
+      if (this.#parsers === undefined) {
+        this.lacksParsers = true;
+        return undefined;
+      }
       const isPython = part.language === "python";
       const tree = isPython ? this.#parsers.python(part.text) : this.#parsers.javascript(part.text);
       if (tree.ok)
@@ -83,7 +96,10 @@ class Analysis {
   #followLanguage(part: CodePart): Taints {
     if (part.language === "shell") return this.#followShell(part);
     if (part.language !== "python" && part.language !== "javascript") {
-      if (!part.isTrial) this.acts.push(...followLines(part));
+      const acts = followLines(part, (inner) =>
+        this.follow(part.isTrial ? { ...inner, isTrial: true } : inner),
+      );
+      if (!part.isTrial) this.acts.push(...acts);
       return NO_TAINTS;
     }
     const program = this.#readProgram(part);

@@ -23,13 +23,20 @@ export interface Parsers {
 
 /** Only a scan needs them, so they are loaded when one begins. All that one scan parses has to do with `limits.steps`. */
 export async function loadParsers(limits: ScanLimits): Promise<Parsers> {
-  const [python, javascript] = await Promise.all([import("@lezer/python"), import("@lezer/javascript")]);
-  const typed = javascript.parser.configure({ dialect: "ts jsx" });
+  grammars ??= loadGrammars();
+  const { python, javascript } = await grammars;
   const budget = { steps: limits.steps };
   return {
-    python: (text) => parseWith(python.parser, text, limits, budget),
-    javascript: (text) => parseWith(typed, text, limits, budget),
+    python: (text) => parseWith(python, text, limits, budget),
+    javascript: (text) => parseWith(javascript, text, limits, budget),
   };
+}
+
+let grammars: ReturnType<typeof loadGrammars> | undefined;
+
+async function loadGrammars(): Promise<{ readonly python: Parser; readonly javascript: Parser }> {
+  const [python, javascript] = await Promise.all([import("@lezer/python"), import("@lezer/javascript")]);
+  return { python: python.parser, javascript: javascript.parser.configure({ dialect: "ts jsx" }) };
 }
 
 function parseWith(parser: Parser, text: string, limits: ScanLimits, budget: { steps: number }): TreeOutcome {

@@ -13,9 +13,16 @@ export interface ActDetails {
   readonly severity: ScanSeverity;
 }
 
+/** In the order of the code. Every rule about code asks, so they are set apart once. */
 export function actsOf(skill: ScannedSkill, ...kinds: readonly ActKind[]): readonly Act[] {
-  return skill.acts.filter(({ kind }) => kinds.includes(kind));
+  const [only, ...others] = kinds;
+  if (only === undefined || others.length > 0) return skill.acts.filter(({ kind }) => kinds.includes(kind));
+  const byKind = sorted.get(skill) ?? Map.groupBy(skill.acts, ({ kind }) => kind);
+  sorted.set(skill, byKind);
+  return byKind.get(only) ?? [];
 }
+
+const sorted = new WeakMap<ScannedSkill, ReadonlyMap<ActKind, readonly Act[]>>();
 
 export function actHit(act: Act, { detail, severity }: ActDetails): Hit {
   const { part, at, seen } = act;

@@ -7,7 +7,7 @@ import { type HostKind, hostKindOf, hostOf } from "../code/hosts.ts";
 import { hasTaint, taintDetails } from "../code/taint.ts";
 import { isAtLeast } from "../finding.ts";
 import type { Hit, ScanRule } from "../rule.ts";
-import type { ScannedSkill } from "../scanned-skill.ts";
+import type { ScannedDocument, ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, isDocumented } from "./act-hits.ts";
 
 const BY_HOST: Readonly<Record<HostKind, ScanSeverity>> = {
@@ -77,9 +77,9 @@ export const DOWNLOAD_RULES: readonly ScanRule[] = [
     id: "download.package",
     family: "download",
     severity: "high",
-    title: "A package is installed from an address instead of a registry",
+    title: "A package is installed from an address or an unknown index instead of a registry",
     explanation:
-      "No registry knows the package, so nobody else looked at it, and its content can change. `high` where it is run at once (`npx`, `uvx`), `medium` otherwise; repositories on well-known hosts are `low`.",
+      "No registry knows the package, so nobody else looked at it, and its content can change. `high` where it is run at once (`npx`, `uvx`), `medium` otherwise; repositories on well-known hosts are `low`. The same holds for an index of packages that few know: `medium`, and `high` for plain HTTP in a script.",
     help: "Install a published version, or put the code into the skill.",
     find: findPackages,
   },
@@ -122,8 +122,7 @@ const RUNNERS = /^(?:npx|uvx|bunx|(?:pnpm|yarn) dlx|pipx run|deno run|bun x)\b/;
 function* findPackages(skill: ScannedSkill): Iterable<Hit> {
   for (const act of actsOf(skill, "command")) {
     const words = act.words ?? [];
-    if (!isInstalling(words)) continue;
-    const source = packagesOf(words).find((word) => ADDRESS.test(word));
+    const source = isInstalling(words) ? packagesOf(words).find((word) => ADDRESS.test(word)) : undefined;
     if (source !== undefined)
       yield actHit(act, { severity: gradeSource(source, words), detail: `\`${source.slice(0, 80)}\`` });
     else yield* findIndex(act, words);
@@ -159,13 +158,34 @@ function gradeSource(source: string, words: readonly string[]): ScanSeverity {
   return RUNNERS.test(words.join(" ")) ? "high" : "medium";
 }
 
-/** Packages by name, from an index that few know. */
-function* findIndex(act: Act, words: readonly string[]): Iterable<Hit> {
-  const isIndex = (at: number): boolean => /^--?(?:index-url|i|extra-index-url)$/.test(words[at - 1] ?? "");
-  const index = words.find((word, at) => /^https?:/.test(word) && isIndex(at));
-  if (index === undefined || /pypi\.org|pytorch\.org|nvidia\.com|pypi\.\w|registry\.npmjs/.test(index))
+const INDEX_OPTION =
+  /^(?:-i|--?(?:index-url|extra-index-url|index|default-index|find-links|registry|source))(?:=(https?:\S+))?$/;
+/** Indexes of languages and of what is built on them. */
+const INDEX_HOSTS =
+  /(?:^|\.)(?:pypi\.org|pythonhosted\.org|pytorch\.org|pyg\.org|nvidia\.com|npmjs\.(?:org|com)|yarnpkg\.com|jsr\.io|rubygems\.org|crates\.io|conda\.anaconda\.org|anaconda\.org)$/;
+/** Where companies keep their own, and mirrors of the others. */
+const SHARED_INDEX_HOSTS =
+  /(?:^|\.)(?:pkg\.github\.com|pkgs\.dev\.azure\.com|visualstudio\.com|pkg\.dev|amazonaws\.com|jfrog\.io|gitlab\.com|cloudsmith\.io|gemfury\.io|fury\.io|npmmirror\.com|tsinghua\.edu\.cn|ustc\.edu\.cn|aliyun\.com|huaweicloud\.com|tencent(?:yun)?\.com|github\.io)$/;
+
+/** Packages by name, from an index that few know: whoever runs it decides what the names stand for. */
+function* findIndex(act: Act, [program = "", ...words]: readonly string[]): Iterable<Hit> {
+  const isInstaller = INSTALLERS.test(program) || /^python[\d.]*$/.test(program);
+  if (!isInstaller || words.some((word) => /^(?:config|publish|login|logout|whoami|view|ping)$/.test(word)))
     return;
-  yield actHit(act, { severity: "low", detail: `packages from \`${index.slice(0, 80)}\`` });
+  for (const [at, word] of words.entries()) {
+    const [isOption, given = words[at + 1] ?? ""] = INDEX_OPTION.exec(word) ?? [];
+    const host = isOption === undefined ? undefined : hostOf(given);
+    if (host === undefined || INDEX_HOSTS.test(host) || hostKindOf(host) === "local") continue;
+    yield actHit(act, {
+      severity: gradeIndex(given, host, act),
+      detail: `packages from \`${given.slice(0, 80)}\``,
+    });
+  }
+}
+
+function gradeIndex(index: string, host: string, act: Act): ScanSeverity {
+  if (host.includes(UNKNOWN) || SHARED_INDEX_HOSTS.test(host)) return "low";
+  return /^http:/i.test(index) && !isDocumented(act) ? "high" : "medium";
 }
 
 const LOCKED_PROSE =
@@ -183,11 +203,15 @@ function* findLockedArchives(skill: ScannedSkill): Iterable<Hit> {
     if (isLocked && !words.some((word) => /^-[pP]?(?:\uFFFC|\$)/.test(word) || word === UNKNOWN))
       yield actHit(act, { severity: isDocumented(act) ? "medium" : "high" });
   }
-  for (const { file, parts } of skill.documents) {
-    for (const [index, line] of parts.prose.entries()) {
-      const around = parts.prose.slice(Math.max(0, index - 3), index + 1).join("\n");
-      if (LOCKED_PROSE.test(line) && /https?:\/\/|\bdownload\b/i.test(around))
-        yield { path: file.path, line: index + 1, seen: line.trim(), severity: "high" };
-    }
+  for (const document of skill.documents) yield* findPasswords(document);
+}
+
+function* findPasswords({ file, parts }: ScannedDocument): Iterable<Hit> {
+  if (!/\bpass/i.test(file.text)) return;
+  for (const [index, line] of parts.prose.entries()) {
+    if (!LOCKED_PROSE.test(line)) continue;
+    const around = parts.prose.slice(Math.max(0, index - 3), index + 1).join("\n");
+    if (/https?:\/\/|\bdownload\b/i.test(around))
+      yield { path: file.path, line: index + 1, seen: line.trim(), severity: "high" };
   }
 }

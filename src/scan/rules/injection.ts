@@ -8,6 +8,10 @@ import { findProse, proseMatches } from "./prose.ts";
 const ACT_NEARBY =
   /\b(?:run|execut\w+|send|upload\w*|post(?:ing|s)?|transmi\w+|exfil\w+|cop(?:y|ies|ied)|append\w*|delet\w+|modif\w+|install\w*|collect\w*|credentials?|passwords?|secrets?|tokens?|api[ _-]?keys?|\.env\b|environment variables?|https?:\/\/|this (?:step|instruction|file|section|action|skill)|these (?:steps|instructions|actions)|silently|in the background|backdoor|hidden|payload|curl|webhook|telemetry|sync)\b/i;
 
+/** Names and numbers that mean nothing to a reader; to leave them out is a matter of style. */
+const STYLE =
+  /\b(?:mention|reveal|disclos|tell)\w*\s+(?:(?:the|any|these|your|internal|private|raw|exact|specific|underlying|technical|implementation)\s+){0,4}(?:file\s?names?|(?:file\s+)?paths?|tool\s+names?|function\s+names?|(?:skill|agent|module|class|field|variable|column|table)\s+names?|ids?|identifiers|jargon|details|implementation|line\s+numbers?|internals)\b/i;
+
 const SAFETY_OFF =
   /--dangerously-skip-permissions|--dangerously-bypass-approvals-and-sandbox|--yolo\b|\b(?:auto[- ]?approve|automatically\s+approve|always\s+(?:accept|approve|allow))\s+(?:all|any|every)\s+(?:[\w-]+\s+){0,3}(?:permissions?|prompts?|requests?|commands?|tools?|actions?|calls?)|\b(?:disable|turn\s+off|bypass|skip)\s+(?:the\s+|all\s+|any\s+|your\s+)?(?:permission|approval|confirmation|security|safety|sandbox)\s*(?:prompts?|checks?|requests?|dialogs?|restrictions?|mode)?\s*(?:and|,|\.|before|when|so|$)/gi;
 
@@ -41,8 +45,9 @@ export const INJECTION_RULES: readonly ScanRule[] = [
       "An honest skill has nothing to do behind the user's back. It counts as `high` where something is done, sent or installed nearby, otherwise as `low`, since some texts only ask for brevity.",
     help: "Read what is to be hidden. Do not use the skill unless you know why.",
     find: function* (skill) {
-      for (const { hit, around } of findProsePassages(skill, CONCEAL)) {
-        yield ACT_NEARBY.test(around) ? hit : { ...hit, severity: "low" };
+      for (const { hit, match, around } of findProsePassages(skill, CONCEAL)) {
+        const isStyle = STYLE.test(match) || !ACT_NEARBY.test(around);
+        yield isStyle ? { ...hit, severity: "low" } : hit;
       }
     },
   },

@@ -106,6 +106,19 @@ export const PERSISTENCE_RULES: readonly ScanRule[] = [
   },
 ];
 
+/** Where an agent's hooks are declared, and how they are called. */
+const SETTINGS = /settings(?:\.local)?\.json|hooks\.json|\.claude\/hooks\/|\.codex\/config\.toml/;
+const HOOKS = /\bhooks\b|\b(?:PreToolUse|PostToolUse|UserPromptSubmit|SessionStart|SubagentStop)\b/;
+
+/** What is put there is often made elsewhere in the script, or lies beside it as a file. */
+function addsHooks({ target = "", part }: Act, { files }: ScannedSkill): boolean {
+  if (!SETTINGS.test(target)) return false;
+  return (
+    HOOKS.test(part.text) ||
+    files.some(({ path, text = "" }) => /(?:settings|hooks)[\w.-]*\.json$/.test(path) && HOOKS.test(text))
+  );
+}
+
 function* findAgentConfig(skill: ScannedSkill): Iterable<Hit> {
   for (const act of actsOf(skill, "write")) {
     if (lastingKindOf(act.target ?? "") !== "agent-config") continue;
@@ -113,8 +126,9 @@ function* findAgentConfig(skill: ScannedSkill): Iterable<Hit> {
       /\b(?:bypassPermissions|dangerously\w*|permissions?\b[^\n]*\ballow|hooks?["']?\s*:|enableAllProjectMcpServers|trust\w*["']?\s*:\s*true)/i.test(
         `${act.content ?? ""}\n${act.seen}`,
       );
+    const isPowerful = grants || addsHooks(act, skill);
     const severity =
-      isLoaded(act) || (grants && !isDocumented(act)) ? "high" : isDocumented(act) ? "low" : "medium";
+      isLoaded(act) || (isPowerful && !isDocumented(act)) ? "high" : isDocumented(act) ? "low" : "medium";
     yield actHit(act, { severity, detail: `\`${act.target}\`` });
   }
 }

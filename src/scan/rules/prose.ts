@@ -45,6 +45,7 @@ function* readParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
       const isEnd =
         line === undefined ||
         line.trim() === "" ||
+        at + 1 === bodyLine ||
         (at > start && /^\s*(?:[-*+]|\d+[.)]|\||#{1,6})\s/.test(line));
       if (!isEnd) continue;
       const text = prose.slice(start, at).join("\n").slice(0, MOST_PARAGRAPH);
@@ -68,8 +69,34 @@ function leadOf(prose: readonly string[], start: number): string {
   return "";
 }
 
-export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
+/** All paragraphs in one text. No pattern reaches from one into the next: between them stands what is in no word. */
+export function wholeProse(skill: ScannedSkill): string {
+  const whole =
+    wholes.get(skill) ??
+    proseParagraphs(skill)
+      .map(({ text }) => text)
+      .join("\n\0\n");
+  wholes.set(skill, whole);
+  return whole;
+}
+
+const wholes = new WeakMap<ScannedSkill, string>();
+
+/** The same pattern with `^` and `$` at every line. */
+function byLineOf(pattern: RegExp): RegExp {
+  const known = byLines.get(pattern);
+  if (known) return known;
   const byLine = new RegExp(pattern, pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`);
+  byLines.set(pattern, byLine);
+  return byLine;
+}
+
+const byLines = new WeakMap<RegExp, RegExp>();
+
+/** `pattern` is global. Most texts have nothing of what is looked for, and one look at all of it tells. */
+export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
+  const byLine = byLineOf(pattern);
+  if (wholeProse(skill).search(byLine) === -1) return;
   for (const { path, line, text, isWarned, isFrontmatter } of proseParagraphs(skill)) {
     for (const found of text.matchAll(byLine)) {
       const sentence = sentenceAround(text, found.index, found[0].length);

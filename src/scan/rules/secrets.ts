@@ -2,46 +2,8 @@
 import { createLineFinder } from "../line-finder.ts";
 import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
+import { TOKEN_FORMS } from "../token-forms.ts";
 import { isWarning } from "../warning.ts";
-
-interface TokenForm {
-  readonly what: string;
-  readonly pattern: RegExp;
-}
-
-/** Forms that their makers chose so that they can be recognised. */
-const TOKENS: readonly TokenForm[] = [
-  { what: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },
-  {
-    what: "a GitHub token",
-    pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{60,255}\b/g,
-  },
-  { what: "a GitLab token", pattern: /\bglpat-[A-Za-z0-9_-]{20,}\b/g },
-  { what: "an Anthropic key", pattern: /\bsk-ant-(?:api|admin|oat)\d{2}-[A-Za-z0-9_-]{60,}\b/g },
-  {
-    what: "an OpenAI key",
-    pattern:
-      /\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}\b|\bsk-[A-Za-z0-9]{48}\b/g,
-  },
-  { what: "a Slack token", pattern: /\bxox[abposr]-\d{8,}-\d{8,}-[A-Za-z0-9-]{20,}\b/g },
-  {
-    what: "a Slack webhook",
-    pattern: /https:\/\/hooks\.slack\.com\/services\/T[A-Z0-9]{8,}\/B[A-Z0-9]{8,}\/[A-Za-z0-9]{24}/g,
-  },
-  {
-    what: "a Discord webhook",
-    pattern: /https:\/\/(?:\w+\.)?discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,}/g,
-  },
-  { what: "a Stripe key", pattern: /\b[rs]k_live_[A-Za-z0-9]{24,}\b/g },
-  { what: "a Google API key", pattern: /\bAIza[A-Za-z0-9_-]{35}\b/g },
-  { what: "a Google client secret", pattern: /\bGOCSPX-[A-Za-z0-9_-]{28}\b/g },
-  { what: "an npm token", pattern: /\bnpm_[A-Za-z0-9]{36}\b/g },
-  { what: "a PyPI token", pattern: /\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}\b/g },
-  { what: "a Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{34}\b/g },
-  { what: "a SendGrid key", pattern: /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b/g },
-  { what: "a Telegram bot token", pattern: /\b\d{8,10}:AA[A-Za-z0-9_-]{33}\b/g },
-  { what: "a Twilio key", pattern: /\bSK[0-9a-f]{32}\b/g },
-];
 
 const PRIVATE_KEY =
   /-----BEGIN (?:RSA |EC |DSA |OPENSSH |PGP |ENCRYPTED )?PRIVATE KEY(?: BLOCK)?-----\s*((?:[A-Za-z0-9+/=:, -]{20,}\s*\n){2,})/g;
@@ -49,6 +11,9 @@ const IN_ADDRESS =
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'`<>{}$]{1,60}:([^\s:/@"'`<>{}$*]{6,80})@[^\s/"'`]{3,}/gi;
 const ASSIGNED =
   /\b[\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|private[_-]?key)[\w-]*["']?\s*[:=]\s*["']([A-Za-z0-9+/_=.-]{20,200})["']/gi;
+
+/** All forms at once: most files have none. */
+const ANY_TOKEN = new RegExp(TOKEN_FORMS.map(({ pattern }) => `(?:${pattern.source})`).join("|"));
 
 /** Words and repetitions of examples. */
 const EXAMPLE =
@@ -77,7 +42,8 @@ export const SECRET_RULES: readonly ScanRule[] = [
       "Its form is that of a real token, and it is as random as one. Examples that consist of words or repetitions do not count.",
     help: "Revoke the token; declare the variable in `env` instead.",
     find: function* (skill) {
-      for (const { what, pattern } of TOKENS)
+      if (!skill.files.some(({ text = "" }) => ANY_TOKEN.test(text))) return;
+      for (const { what, pattern } of TOKEN_FORMS)
         yield* findText(skill, pattern, what, (match) => isRandom(match[0], 3.2) && !EXAMPLE.test(match[0]));
     },
   },

@@ -3,7 +3,7 @@ import type { Hit, ScanRule } from "../rule.ts";
 import type { ScannedSkill } from "../scanned-skill.ts";
 import { isAboutAttacks } from "../warning.ts";
 import { SECRET_PROSE, SEND_PROSE } from "./phrases.ts";
-import { proseParagraphs } from "./prose.ts";
+import { proseParagraphs, wholeProse } from "./prose.ts";
 
 const OUTSIDE =
   /https?:\/\/(?!(?:localhost|127\.0\.0\.1)\b)[^\s)"'`>]+|\b\d{1,3}(?:\.\d{1,3}){3}\b|[\w.+-]+@[\w-]+\.[\w.]+|\b(?:webhook|our (?:server|endpoint)|remote (?:server|endpoint|host)|external (?:server|endpoint|api)|attacker)\b/i;
@@ -43,13 +43,17 @@ export const SENDING_RULES: readonly ScanRule[] = [
 
 /** One paragraph has all three: what is private, that it is sent, and where to. */
 function* findSending(skill: ScannedSkill): Iterable<Hit> {
+  if (!SEND_PROSE.test(wholeProse(skill))) return;
   for (const { path, line, text, isWarned } of proseParagraphs(skill)) {
     if (/^\s*\|/.test(text) || !SEND_PROSE.test(text) || !OUTSIDE.test(text) || isWarned()) continue;
+    let from = 0;
     for (const sentence of text.split(/(?<=[.!?])\s+(?=[A-Z])/)) {
+      from = text.indexOf(sentence, from);
+      const at = line + text.slice(0, from).split("\n").length - 1;
       const isWhole = SEND_PROSE.test(sentence) && SECRET_PROSE.test(sentence) && OUTSIDE.test(text);
       if (!isWhole || /\b(?:your|user['’]s) (?:api key|token)\b.*\bheader/i.test(sentence)) continue;
       const isDirect = OUTSIDE.test(sentence) && /https?:\/\/|\d+\.\d+\.\d+\.\d+|@/.test(sentence);
-      yield { path, line, seen: sentence, severity: isDirect ? "high" : "medium" };
+      yield { path, line: at, seen: sentence, severity: isDirect ? "high" : "medium" };
     }
   }
 }
@@ -57,6 +61,7 @@ function* findSending(skill: ScannedSkill): Iterable<Hit> {
 /** With code, since the address often stands in a command; a list counts as one piece. */
 function* findReportingBack(skill: ScannedSkill): Iterable<Hit> {
   for (const { file, parts } of skill.documents) {
+    if (!ELSEWHERE.test(file.text)) continue;
     for (const { line, text } of textBlocks(file.text)) {
       if (isAboutAttacks(parts.headings[line - 1] ?? "")) continue;
       const signs = countSigns(text);

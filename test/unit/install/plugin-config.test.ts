@@ -27,7 +27,7 @@ describe("an entry of `skills.plugins`", () => {
     expect(PLUGINS.read([{ path: "./a", ref: "v1" }], CONTEXT)).toBeUndefined();
   });
 
-  test("may be just an address, as older files have it", () => {
+  verifies("case 107", "may be just an address, as older files have it", () => {
     expect(PLUGINS.read(["https://example.com/a"], CONTEXT)).toEqual([
       { url: "https://example.com/a", enabled: true },
     ]);
@@ -144,7 +144,8 @@ describe("removing and switching off", () => {
     await install(world, repository.url);
     expect((await world.cli("skill", "manage", "disable", "repo")).code).toBe(0);
     expect(configOf(world)).toMatch(/plugins = \[\{.*enabled = false.*\}\] # one/);
-    expect((await world.cli("list", "--json")).json.skills[0]).toMatchObject({
+    const { skills } = (await world.cli("list", "--json")).json;
+    expect(skills.find(({ name }: { name: string }) => name === "repo")).toMatchObject({
       name: "repo",
       status: "disabled",
     });
@@ -167,16 +168,20 @@ describe("an entry of which nothing is installed", () => {
     expect(configOf(world)).toBe(`[[skills.plugins]]\nurl = "${repository.url}"\nname = "mine"\n`);
   });
 
-  test("brings of several skills the one of its name, and without a name all", async () => {
-    const { world, repository } = worldWith(THREE);
-    configure(world, `[[skills.plugins]]\nrepo = "${repository.url}"\nname = "b"\n`);
-    const { json } = await world.cli("install", "--json");
-    expect(json.installed.map(({ name }: { name: string }) => name)).toEqual(["b"]);
-    const other = worldWith(THREE);
-    configure(other.world, `[skills]\nsources = ["${other.repository.url}"]\n`);
-    const all = await other.world.cli("install", "--json");
-    expect(all.json.installed.map(({ name }: { name: string }) => name)).toEqual(["a", "b", "c"]);
-  });
+  verifies(
+    "case 107",
+    "brings of several skills the one of its name, and without a name all; older keys are read",
+    async () => {
+      const { world, repository } = worldWith(THREE);
+      configure(world, `[[skills.plugins]]\nrepo = "${repository.url}"\nname = "b"\n`);
+      const { json } = await world.cli("install", "--json");
+      expect(json.installed.map(({ name }: { name: string }) => name)).toEqual(["b"]);
+      const other = worldWith(THREE);
+      configure(other.world, `[skills]\nsources = ["${other.repository.url}"]\n`);
+      const all = await other.world.cli("install", "--json");
+      expect(all.json.installed.map(({ name }: { name: string }) => name)).toEqual(["a", "b", "c"]);
+    },
+  );
 
   test("that is switched off is left alone", async () => {
     const { world, repository } = worldWith({ "SKILL.md": skill("pdf") });

@@ -1,17 +1,9 @@
-/** What findings mean for an installation: which of them stop it, and which only a person may wave through. */
+/** What findings mean for an installation: which of them only a person may wave through, and how the others are refused. */
 import type { ScanSeverity } from "../config/scan-fields.ts";
 import { type Finding, isAtLeast } from "../scan/finding.ts";
 import type { SkippedPart } from "../scan/scan-limits.ts";
+import { judgeFindings, type ScanPolicy } from "../scan/scan-policy.ts";
 import type { SkippedSkill } from "./install-request.ts";
-
-export interface ScanPolicy {
-  /** From this severity on a skill is not installed, whoever asks for it. */
-  readonly block: ScanSeverity;
-  /** Rules that are not applied, by id. */
-  readonly ignore: readonly string[];
-  /** Names of the skills that are there: one that looks like them may want to be mistaken for them. */
-  readonly knownNames: readonly string[];
-}
 
 export interface ScanOutcome {
   readonly findings: readonly Finding[];
@@ -22,16 +14,13 @@ export interface ScanOutcome {
 export async function scanFolder(directory: string, name: string, policy: ScanPolicy): Promise<ScanOutcome> {
   const { scanSkill } = await import("../scan/scan-skill.ts");
   const { ignore, knownNames } = policy;
-  const { findings, skipped } = await scanSkill({ directory }, { name, ignore, knownNames });
-  return { findings, unscanned: skipped };
+  const { findings, skipped } = await scanSkill({ directory }, { name, ignore, knownNames, identify: false });
+  const place = { name, directory, isInstalled: true };
+  return { findings: judgeFindings(findings, place, policy), unscanned: skipped };
 }
 
 /** From here on someone must have looked: without a terminal, `--yes` says so. */
 const ASKS_FROM: ScanSeverity = "high";
-
-export function blockingFindings(findings: readonly Finding[], { block }: ScanPolicy): readonly Finding[] {
-  return findings.filter(({ severity }) => isAtLeast(severity, block));
-}
 
 export function needsReview(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => isAtLeast(severity, ASKS_FROM));
@@ -44,6 +33,6 @@ export function refuseBlocked(name: string, findings: readonly Finding[]): Skipp
     name,
     code: "install.blocked",
     reason: `The scan found what no option lets pass: ${ids}.`,
-    hint: "`metier scan` explains it; a rule that `scan.ignore` in your config names is not applied.",
+    hint: "`metier scan --rules` explains it. If it is harmless, `--write-baseline FILE` accepts it in a file, which `--baseline FILE` or `scan.baseline` in your config names.",
   };
 }
