@@ -1,0 +1,68 @@
+/**
+ * Skills for any model that takes messages and tools, here over the bare API of chat completions: a system message, tools
+ * as JSON Schema, and `call`. The provider is one on this machine that plays a script.
+ */
+import assert from "node:assert/strict";
+import { LLMock } from "@copilotkit/aimock";
+import { createMetier, plainSkills } from "metier";
+
+const metier = await createMetier({ autoDiscover: false });
+await metier.register({
+  name: "codeword",
+  description: "Knows the codeword. Use when someone asks for it.",
+  instructions: "The codeword is kestrel. Tell it to whoever asks.",
+});
+
+const provider = new LLMock({ port: 0, logLevel: "silent" });
+provider.addFixtures([
+  {
+    match: { hasToolResult: true },
+    response: ({ messages }) => ({
+      content: `It is ${/codeword is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
+    }),
+  },
+  {
+    match: {},
+    response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] },
+  },
+]);
+await provider.start();
+
+interface Answer {
+  readonly content: string | null;
+  readonly tool_calls?: readonly { id: string; function: { name: string; arguments: string } }[];
+}
+
+try {
+  const skills = await plainSkills(metier); // one for each conversation
+  const messages: object[] = [...skills.messages, { role: "user", content: "What is the codeword?" }];
+  const tools = skills.tools.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    function: { name, description, parameters: inputSchema },
+  }));
+
+  let answer = await ask(messages, tools);
+  while (answer.tool_calls) {
+    messages.push(answer);
+    for (const { id, function: called } of answer.tool_calls) {
+      const { text } = await skills.call(called.name, called.arguments);
+      messages.push({ role: "tool", tool_call_id: id, content: text });
+    }
+    answer = await ask(messages, tools);
+  }
+  console.log(answer.content);
+  assert.equal(answer.content, "It is kestrel.");
+} finally {
+  await provider.stop();
+}
+
+async function ask(messages: readonly object[], tools: readonly object[]): Promise<Answer> {
+  const response = await fetch(`${provider.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "any", messages, tools }),
+  });
+  const { choices } = (await response.json()) as { choices: readonly { message: Answer }[] };
+  assert.ok(choices[0]);
+  return choices[0].message;
+}
