@@ -1,0 +1,10 @@
+/** The clients that the task knows, each in the version it was written for. */
+import { claudeCode } from "./claude-code.mjs";
+import { codex } from "./codex.mjs";
+import { geminiCli } from "./gemini-cli.mjs";
+import { opencode } from "./opencode.mjs";
+import { pi } from "./pi.mjs";
+import { qwenCode } from "./qwen-code.mjs";
+
+/** @type {readonly import("../profile.mjs").Profile[]} */
+export const PROFILES = [claudeCode, opencode, codex, geminiCli, qwenCode, pi];

@@ -1,0 +1,13 @@
+/** Server-sent events as the model providers write them. */
+
+/** @param {readonly object[]} chunks */
+export function dataEvents(chunks) {
+  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+}
+
+/** @typedef {{ type: string, [field: string]: unknown }} NamedEvent */
+
+/** Events that carry their `type` as their name too. @param {readonly NamedEvent[]} chunks */
+export function namedEvents(chunks) {
+  return chunks.map((chunk) => `event: ${chunk.type}\n${dataEvents([chunk])}`).join("");
+}

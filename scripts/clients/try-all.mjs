@@ -1,0 +1,30 @@
+/** Tries the clients that are named, or all, and shows what became of each; exits 1 if one that is installed failed. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { say } from "../setup/repository.mjs";
+import { sandboxLine, sandboxStatus } from "../setup/sandbox.mjs";
+import { describeTries } from "./describe-tries.mjs";
+import { installClient } from "./install-client.mjs";
+import { PROFILES } from "./profiles/all.mjs";
+import { tryApart } from "./try-apart.mjs";
+
+const { XDG_CACHE_HOME, METIER_CLIENTS_DIR } = process.env;
+const folder = METIER_CLIENTS_DIR || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "metier-clients");
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !PROFILES.some(({ id }) => id === name));
+if (unknown !== undefined) {
+  say(`there is no client \`${unknown}\`; there are ${PROFILES.map(({ id }) => `\`${id}\``).join(", ")}`);
+  process.exit(2);
+}
+if (!sandboxStatus().available) say(`the clients can reach the network and your files: ${sandboxLine()}`);
+
+const chosen = PROFILES.filter(({ id }) => names.length === 0 || names.includes(id));
+const tries = chosen.map((profile) => {
+  const name = `${profile.id} ${profile.version}`;
+  const skipped = installClient(profile, folder);
+  say(`${skipped === undefined ? "trying" : "skipping"} ${name}`);
+  return { name, outcome: skipped === undefined ? tryApart(profile, folder) : { skipped } };
+});
+process.stdout.write(describeTries(tries));
+if (tries.some(({ outcome }) => outcome.fault !== undefined)) process.exitCode = 1;
