@@ -9,6 +9,7 @@ import { build } from "esbuild";
 import { writeDeclarations } from "./build/declarations.mjs";
 import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
+import { LIBRARY_ENTRIES } from "./build/library-entries.mjs";
 import { collectNotices } from "./build/notices.mjs";
 import { keepInOneFile } from "./build/one-core.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
@@ -22,17 +23,16 @@ const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
  * Library and command line are bundled apart: together they would be cut into many small shared files, and each file
  * costs every start of the command a millisecond.
  *
- * @param {string} name of the entry in `dist/`
- * @param {string} source
+ * @param {Record<string, string>} entryPoints the sources, by their names in `dist/`
  * @param {string} chunks folder for what is loaded on demand
  * @param {string} core what every command loads, kept in one file
  */
-async function bundle(name, source, chunks, core = "") {
+async function bundle(entryPoints, chunks, core = "") {
   const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   /** @type {import("esbuild").BuildOptions & { metafile: true, write: false }} */
   const options = {
     absWorkingDir: ROOT,
-    entryPoints: { [name]: source },
+    entryPoints,
     outdir: STAGING,
     chunkNames: `${chunks}/[name]-[hash]`,
     bundle: true,
@@ -82,6 +82,27 @@ async function bundleInside(programs) {
   });
 }
 
+/** Providers that come along, each a program of its own; what only some calls need is loaded by them. */
+async function bundleProviders() {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { desk: "src/desk/bridge.ts", "desk-server": "src/desk/program.ts" },
+    outdir: join(STAGING, "providers"),
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.18",
+    charset: "utf8",
+    legalComments: "none",
+    metafile: true,
+    logLevel: "silent",
+  });
+  return Object.keys(metafile.inputs);
+}
+
 async function writeManifestSchema() {
   const { manifestJsonSchema } = await import("../src/skill/manifest-schema.ts");
   const text = `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`;
@@ -103,10 +124,11 @@ function swapIn() {
 // Taken before anything is read, so that an edit made meanwhile makes the next set-up build again.
 const stamp = sourceStamp();
 try {
-  const library = await bundle("index", "src/index.ts", "chunks");
-  const commandLine = await bundle("cli/main", "src/cli/main.ts", "cli/chunks", "src/cli/actions.ts");
+  const library = await bundle(LIBRARY_ENTRIES, "chunks");
+  const commandLine = await bundle({ "cli/main": "src/cli/main.ts" }, "cli/chunks", "src/cli/actions.ts");
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
-  const inputs = [...new Set([...library, ...commandLine, ...shell])];
+  const providers = await bundleProviders();
+  const inputs = [...new Set([...library, ...commandLine, ...shell, ...providers])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
   await writeManifestSchema();

@@ -1,5 +1,47 @@
 /** The public surface, by name. Importing it reads nothing, writes nothing and starts nothing. */
+export { type PlainMessage, type PlainSkills, type PlainTool, plainSkills } from "./adapters/plain.ts";
 export type { GivenAgent } from "./agents/agent.ts";
+export type {
+  CapabilityCaller,
+  CapabilityDefinition,
+  CapabilityListing,
+  CapabilityOperation,
+  JsonObject,
+  LinkedAccount,
+} from "./capabilities/capability.ts";
+export type {
+  AuditEntry,
+  AuthFlow,
+  BeginRequest,
+  CompletedAuth,
+  CompleteRequest,
+  ConfirmMutation,
+  InvokeAnswer,
+  InvokeRequest,
+  MutationPlan,
+  PolledAuth,
+  ProviderStatus,
+} from "./capabilities/capability-broker.ts";
+export {
+  type Answer,
+  CAPABILITY_CODES,
+  type CapabilityCode,
+  type CapabilityFault,
+} from "./capabilities/capability-fault.ts";
+export type {
+  AuthBeginRequest,
+  AuthCompleteRequest,
+  AuthorizedAccount,
+  AuthPoll,
+  AuthPollRequest,
+  BegunAuth,
+  CapabilityProvider,
+  FlowType,
+  ProviderAccount,
+  ProviderContext,
+  ProviderInvocation,
+  ProviderVault,
+} from "./capabilities/capability-provider.ts";
 export { Catalog, type SearchedPlace, type SkillFilter } from "./catalog/catalog.ts";
 export type { GivenSkill } from "./catalog/given-skills.ts";
 export type { ValidationReport, ValidationResult } from "./catalog/validate-paths.ts";
@@ -16,13 +58,21 @@ export { findProtected } from "./disclose/protect.ts";
 export type { Instructions } from "./disclose/read-instructions.ts";
 export type { ResourceContent } from "./disclose/read-resource.ts";
 export { wrapInstructions } from "./disclose/wrap-instructions.ts";
-export type { RunEvent, RunEventBody, RunLimit, RunStatus, TokenUsage } from "./events/run-event.ts";
+export type {
+  CapabilityUse,
+  RunEvent,
+  RunEventBody,
+  RunLimit,
+  RunStatus,
+  TokenUsage,
+} from "./events/run-event.ts";
 export { Agent, type AgentOptions, type AgentSettings } from "./facades/agent.ts";
 export {
   AgentSkillsSection,
   type AgentSkillsSectionOptions,
   type SectionVisibility,
 } from "./facades/agent-skills-section.ts";
+export type { ManagerValidation } from "./facades/manager-validation.ts";
 export { createScriptedModel, type ScriptedModel } from "./facades/scripted-model.ts";
 export { SkillContextProvider } from "./facades/skill-context-provider.ts";
 export type { SkillDefinition } from "./facades/skill-definition.ts";
@@ -34,12 +84,7 @@ export {
   SkillInstaller,
   type SkillInstallerConfig,
 } from "./facades/skill-installer.ts";
-export {
-  type LoadedSkill,
-  type ManagerValidation,
-  SkillManager,
-  type SkillManagerConfig,
-} from "./facades/skill-manager.ts";
+export { type LoadedSkill, SkillManager, type SkillManagerConfig } from "./facades/skill-manager.ts";
 export { SkillRegistry, type SkillSettings } from "./facades/skill-registry.ts";
 export { type SkillContext, SkillResult } from "./facades/skill-result.ts";
 export type { FindHit } from "./find/build-finder.ts";
@@ -52,6 +97,7 @@ export {
   type ErrorRecord,
   type InvocationSource,
   MetierError,
+  RemoteSkillError,
   SkillConflictError,
   SkillError,
   SkillInvocationError,
@@ -113,14 +159,46 @@ export type {
 export type { LockEntry, PlacedCopy, PreviousVersion, SourceKind } from "./lock/lock-entry.ts";
 export type { GivenModel, GivenModels } from "./model/given-model.ts";
 export type { Script, ScriptedTurn } from "./model/script.ts";
+export type { ClientReport, CompatRemark, SkillCompatibility } from "./publish/compat/check-compat.ts";
+export {
+  type CompatibilityOptions,
+  type CompatibilityReport,
+  checkCompatibility,
+  type RewrittenSkill,
+} from "./publish/compat/compatibility.ts";
+export type { LeftOut } from "./publish/left-out.ts";
+export {
+  type PackedSkill,
+  type PackOptions,
+  type PackOutcome,
+  type PackReport,
+  packPlugin,
+} from "./publish/plugin/pack-plugin.ts";
+export type { PluginAuthor, PluginFields, PluginManifest } from "./publish/plugin/plugin-manifest.ts";
+export type {
+  PublishFault,
+  PublishFaultCode,
+  PublishRefusal,
+  RefusedSkill,
+} from "./publish/publish-outcome.ts";
+export {
+  type PublishedSkill,
+  type PublishOptions,
+  type PublishOutcome,
+  type PublishReport,
+  publishSkills,
+} from "./publish/well-known/publish-skills.ts";
+export type { RemoteSkillStatus, RemoteStatus } from "./remote/describe-servers.ts";
+export type { ForgottenSkills } from "./remote/forget.ts";
 export type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "./run/approvals.ts";
 export type { BudgetLimits } from "./run/budget.ts";
-export type { Chat, ChatLimits, ChatOptions, ChatTurn } from "./run/chat.ts";
+export type { Chat, ChatLimits, ChatOptions, ChatTurn, SendOptions } from "./run/chat.ts";
 export type { ChatOffer } from "./run/chat-slash.ts";
-export type { ConversationTool, ConversationToolOptions } from "./run/conversation-tool.ts";
+export type { ConversationCall, ConversationTool, ConversationToolOptions } from "./run/conversation-tool.ts";
 export type { EnvironmentKind } from "./run/environments/environment-plan.ts";
 export type { EnvironmentState } from "./run/environments/prepare-environments.ts";
 export type { InvokeOutcome } from "./run/invoke-outcome.ts";
+export type { SkillOffer, SkillOfferOptions } from "./run/offer-skills.ts";
 export type { RunHandle } from "./run/run-handle.ts";
 export type { RunLimits } from "./run/run-limits.ts";
 export type { RunOutline } from "./run/run-outline.ts";
@@ -130,10 +208,26 @@ export type { ScriptRequest, ScriptResult } from "./run/script-result.ts";
 export type { SetUpOptions, SkillSetUp } from "./run/set-up-skill.ts";
 export type { SkillStore, StoreOptions } from "./run/skill-store.ts";
 export { wrapResult } from "./run/wrap-result.ts";
+export type {
+  AsCaller,
+  Authorizing,
+  Capabilities,
+  CapabilityCallOptions,
+  FlowFilter,
+  UnlinkRequest,
+} from "./runtime/capabilities.ts";
 export { createMetier, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
 export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";
 export type { Installing } from "./runtime/installing.ts";
-export type { MetierOptions, RunningOptions } from "./runtime/metier-options.ts";
+export type { CapabilityOptions, MetierOptions, RunningOptions } from "./runtime/metier-options.ts";
+export type {
+  AddOutcome,
+  ApprovedSkill,
+  FetchedSkill,
+  RefreshOutcome,
+  Remote,
+  RemoteOptions,
+} from "./runtime/remote.ts";
 export type { PlannedRun, Running } from "./runtime/running.ts";
 export {
   defineToolset,
@@ -152,6 +246,8 @@ export type { Json, SkillManifest, SkillRequirements } from "./skill/manifest.ts
 export { SCOPES, type Scope } from "./skill/scope.ts";
 export type {
   LockedSkill,
+  RemoteFile,
+  RemoteOrigin,
   Skill,
   SkillForm,
   SkillPlace,

@@ -24,6 +24,7 @@ export function takeBuiltinsLazily(code) {
   return required.replace(
     IMPORT,
     (_statement, /** @type {string} */ list, /** @type {string} */ whole, /** @type {string} */ name) => {
+      if (name === "node:process" && whole === "process") return ""; // the global, which the other lines ask
       const module = `process.getBuiltinModule(${JSON.stringify(name)})`;
       if (whole) return `const ${whole} = ${module};`;
       const bindings = list.split(",").map((binding) => binding.trim().split(" as "));

@@ -54,7 +54,7 @@ function readIfThere(file) {
 }
 
 /** The npm that started us, on the Node that it runs on; the one on PATH when nothing did. */
-function findNpm() {
+export function findNpm() {
   const { npm_execpath: cli, npm_node_execpath: node } = process.env;
   if (cli && node && /^np[mx]-cli\.c?js$/.test(basename(cli))) {
     return { program: node, args: [cli.replace(/npx-cli(?=\.c?js$)/, "npm-cli")], shell: false };

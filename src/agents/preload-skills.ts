@@ -5,10 +5,10 @@ import { MetierError } from "../foundation/errors.ts";
 import { showValue } from "../validate/report.ts";
 import type { Agent } from "./agent.ts";
 
+type PreloadedText = Pick<Instructions, "name" | "text" | "digest" | "origin">;
+
 /** Reads a skill anew; `undefined`, or a `MetierError`, when it cannot be used. */
-export type ReadSkillInstructions = (
-  skill: string,
-) => Promise<Pick<Instructions, "name" | "text" | "digest"> | undefined>;
+export type ReadSkillInstructions = (skill: string) => Promise<PreloadedText | undefined>;
 
 export type PreloadOutcome =
   | {
@@ -47,7 +47,7 @@ export async function preloadSkills(
 async function readOrReason(
   skill: string,
   readInstructions: ReadSkillInstructions,
-): Promise<Pick<Instructions, "name" | "text" | "digest"> | string> {
+): Promise<PreloadedText | string> {
   try {
     return (await readInstructions(skill)) ?? "there is no such skill.";
   } catch (error) {

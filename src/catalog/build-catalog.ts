@@ -5,6 +5,7 @@ import { compareDiagnostics, type Diagnostic } from "../foundation/diagnostic.ts
 import { realPathOr } from "../host/project-folders.ts";
 import type { Skill, SkillPlace } from "../skill/skill.ts";
 import type { InstalledSkills } from "../sources/installed-skills.ts";
+import type { RemoteSkills } from "../sources/remote-skills.ts";
 import { leavesProject } from "../sources/scan-root.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { Embedding } from "../trust/decide-trust.ts";
@@ -14,6 +15,7 @@ import { Catalog, type SearchedPlace } from "./catalog.ts";
 import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, placeGiven } from "./given-skills.ts";
 import { openIndexes } from "./open-indexes.ts";
+import { placeRemote } from "./place-remote.ts";
 import { placeSkills } from "./place-skills.ts";
 import type { PlacedSkill } from "./placed-skill.ts";
 import { type RootContent, readRoot } from "./read-root.ts";
@@ -27,6 +29,9 @@ export interface CatalogRequest {
   /** What the locks record beside the roots. */
   readonly installed?: InstalledSkills;
   readonly integrationRank: number;
+  /** What MCP servers offer. */
+  readonly remote?: RemoteSkills;
+  readonly remoteRank: number;
   readonly loaded: LoadedConfig;
   readonly grants: Grants;
   readonly embedding: Embedding;
@@ -51,7 +56,9 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const { contents, diagnostics: installDiagnostics } = settleInstalled(read, request.installed);
   const { placed, diagnostics: trustDiagnostics } = placeSkills(contents, { ...request, config });
   const given = placeGiven(request.given, request);
-  const resolved = resolvePrecedence([...placed, ...given.placed]);
+  const others = [...placed, ...given.placed];
+  const remote = placeRemote({ ...request, others });
+  const resolved = resolvePrecedence([...others, ...remote.placed]);
   const decide = statusDecider({ ...request, config });
   const skills: Skill[] = [];
   const notes: Diagnostic[] = [];
@@ -66,6 +73,7 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
       ...installDiagnostics,
       ...trustDiagnostics,
       ...given.diagnostics,
+      ...remote.diagnostics,
       ...resolved.diagnostics,
       ...notes,
     ].sort(compareDiagnostics),
@@ -106,7 +114,7 @@ interface Verdict extends Pick<Skill, "status" | "shadows" | "reason" | "shadowe
 }
 
 function describe(skill: PlacedSkill, { notes, status, shadows, reason, shadowedBy }: Verdict): Skill {
-  const { candidate, manifest, root, trust, body, diagnostics } = skill;
+  const { candidate, manifest, root, remote, trust, body, diagnostics } = skill;
   return Object.freeze({
     name: manifest.name,
     description: manifest.description,
@@ -117,6 +125,7 @@ function describe(skill: PlacedSkill, { notes, status, shadows, reason, shadowed
     directory: candidate.directory,
     root: root.path,
     ...(root.locked && { locked: root.locked }),
+    ...(remote && { remote }),
     trust: Object.freeze(trust),
     status,
     shadows,

@@ -4,7 +4,7 @@
  */
 import { compareText, type Diagnostic } from "../foundation/diagnostic.ts";
 import { SkillNotFoundError } from "../foundation/errors.ts";
-import { nearestNames } from "../foundation/nearest-names.ts";
+import { nearSkills } from "../skill/remote-name.ts";
 import { parseSkillAddress, type Scope } from "../skill/scope.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { ScanOutcome } from "../sources/scan.ts";
@@ -58,7 +58,7 @@ export class Catalog {
     const skill = this.get(address);
     if (skill) return skill;
     const names = [...this.#winners.keys()].sort(compareText);
-    const near = nearestNames(parseSkillAddress(address).name, names);
+    const near = nearSkills(parseSkillAddress(address).name, names);
     const hint =
       near.length > 0
         ? `Did you mean ${near.map((name) => `\`${name}\``).join(" or ")}?`

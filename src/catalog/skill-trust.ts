@@ -2,15 +2,15 @@
  * The facts that trust in a skill is decided on, gathered in one place: for a list, where the stamps stored with a grant
  * answer, and for a use, where everything is hashed anew.
  */
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { isInside } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
-import type { Skill, TrustDecision } from "../skill/skill.ts";
+import type { RemoteOrigin, Skill, TrustDecision } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import { checkSkillGrant, compareWithGrant, type GrantCheck } from "../trust/check-skill-grant.ts";
-import { type IdentityOutcome, identifyContent } from "../trust/content-identity.ts";
+import { type IdentityOutcome, identifyContent, identifyFolder } from "../trust/content-identity.ts";
 import {
   decideTrust,
   decideUserValues,
@@ -20,6 +20,7 @@ import {
 } from "../trust/decide-trust.ts";
 import { findSkillGrants, type Grants, type SkillGrant } from "../trust/grants.ts";
 import type { SkillContent } from "../trust/list-content.ts";
+import { decideRemoteTrust } from "../trust/remote-trust.ts";
 import { resolveTrustedPaths } from "../trust/trusted-paths.ts";
 
 export interface TrustInputs {
@@ -114,7 +115,7 @@ export interface SkillTrust {
   readonly trust: TrustDecision;
   /** Whether values of the user's config may reach it: a project's skill needs a grant for them. */
   readonly userValues: TrustDecision;
-  /** Why an installed skill is not what its lock records; such a skill is not used. */
+  /** Why a skill is not what its lock records, or its server declares; such a skill is not used. */
   readonly changed?: Diagnostic;
 }
 
@@ -126,6 +127,7 @@ export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): Tr
   return (skill) => {
     // Given as an object: there is nothing on disk that could have changed.
     if (skill.location === "") return { trust: skill.trust, userValues: skill.trust };
+    if (skill.remote) return remoteTrust(skill, skill.remote, inputs.grants);
     const root = roots.find(({ path, scope }) => path === skill.root && scope === skill.scope);
     if (root === undefined) return { trust: UNKNOWN_ROOT, userValues: UNKNOWN_ROOT };
     facts ??= gatherTrustFacts(roots, inputs);
@@ -168,14 +170,40 @@ function checkLock(
   };
 }
 
+function remoteTrust(skill: Skill, remote: RemoteOrigin, grants: Grants): SkillTrust {
+  const changed = checkFetched(skill, remote);
+  const trust = changed ? NOT_AS_DECLARED : decideRemoteTrust(skill.name, remote, grants);
+  return { trust, userValues: trust, ...(changed && { changed }) };
+}
+
+const NOT_AS_DECLARED: TrustDecision = {
+  level: "untrusted",
+  reason: "What was fetched of it is not what its MCP server declares.",
+};
+
+function checkFetched({ name, directory }: Skill, { server, digest }: RemoteOrigin): Diagnostic | undefined {
+  const outcome = identifyFolder(directory);
+  if (!outcome.ok) return outcome.diagnostic;
+  if (outcome.identity.digest === digest) return undefined;
+  return {
+    code: "remote.changed-content",
+    severity: "error",
+    path: directory,
+    message: `\`${name}\` has the content \`${outcome.identity.digest}\`, but the MCP server \`${server}\` declares \`${digest}\`.`,
+    hint: "Use it again: it is fetched anew.",
+  };
+}
+
 const UNKNOWN_ROOT: TrustDecision = {
   level: "untrusted",
   reason: "The folder it was found in is not searched any more; load the catalog again.",
 };
 
+/** Of a root that is the file of a skill in a folder, the folder: that is what a skill is. */
 function trustRoot({ kind, path, grantFolder }: SkillRoot): TrustRoot {
-  const realPath = realPathOr(path);
-  return { kind, realPath, grantFolder: realPathOr(grantFolder), isLink: realPath !== path };
+  const place = /^skill\.md$/i.test(basename(path)) ? dirname(path) : path;
+  const realPath = realPathOr(place);
+  return { kind, realPath, grantFolder: realPathOr(grantFolder), isLink: realPath !== place };
 }
 
 /** What became of the grant that holds, or of the likeliest one if none does. */

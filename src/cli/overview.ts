@@ -3,7 +3,7 @@ import { VERSION } from "../foundation/version.ts";
 import type { CommandGroup } from "./commands/define.ts";
 import { COMMANDS } from "./program.ts";
 
-const GROUPS: readonly CommandGroup[] = ["Reading", "Doing", "Authoring", "Managing"];
+const GROUPS: readonly CommandGroup[] = ["Reading", "Doing", "Authoring", "Managing", "Connecting"];
 
 export function overviewText(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

@@ -1,22 +1,29 @@
 /** Every command of the command line, once; the overview page, the routes and the seeds' `skill …` spellings read it. */
 import { type Application, buildApplication, buildRouteMap, type RouteMap } from "@stricli/core";
+import { capability } from "./commands/capability.ts";
 import { chat } from "./commands/chat.ts";
+import { compat } from "./commands/compat.ts";
 import { config } from "./commands/config.ts";
 import type { DeclaredCommand } from "./commands/define.ts";
 import { doctor } from "./commands/doctor.ts";
 import { disable, enable } from "./commands/enable.ts";
+import { evaluate } from "./commands/eval.ts";
 import { find, match } from "./commands/find.ts";
 import { install, remove } from "./commands/install.ts";
 import { list } from "./commands/list.ts";
+import { mcp } from "./commands/mcp.ts";
 import { newSkill } from "./commands/new.ts";
 import { prompt } from "./commands/prompt.ts";
+import { pack, publish } from "./commands/publish.ts";
 import { read } from "./commands/read.ts";
+import { remote } from "./commands/remote.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { scan } from "./commands/scan.ts";
 import { script } from "./commands/script.ts";
 import { setup } from "./commands/setup.ts";
 import { show } from "./commands/show.ts";
+import { test } from "./commands/test.ts";
 import { manageActions, manageList, tour } from "./commands/tour.ts";
 import { trust, untrust } from "./commands/trust.ts";
 import { outdated, rollback, update, verify } from "./commands/update.ts";
@@ -37,6 +44,9 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   runs,
   newSkill,
   validate,
+  test,
+  evaluate,
+  compat,
   scan,
   install,
   update,
@@ -50,6 +60,11 @@ export const COMMANDS: readonly DeclaredCommand[] = [
   untrust,
   setup,
   config,
+  capability,
+  publish,
+  pack,
+  remote,
+  mcp,
 ];
 
 /** The parser checks every flag of every command it is given, so a known command is given alone. */

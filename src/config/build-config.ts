@@ -16,6 +16,7 @@ export function buildConfig(values: ConfigValues, policy: readonly Assignment[])
     skills: table({ settings: skillTables(values) }),
     models: table(),
     capabilities: table({ providers: table() }),
+    mcp: table({ servers: table() }),
     tools: table(),
     policyTools: table(),
     sandbox: table(),
@@ -56,7 +57,7 @@ function propertyPath({ field, segments }: Pick<ConfigValue, "field" | "segments
   const template = field.path.split(".");
   return segments.flatMap((segment, index) => {
     const part = template[index] ?? "";
-    if (part === "<VARIABLE>") return ["env", segment];
+    if (part === "<VARIABLE>") return template[index - 1] === "env" ? [segment] : ["env", segment];
     if (part === "<skill>") return ["settings", segment];
     return [part.startsWith("<") ? segment : toCamelCase(segment)];
   });

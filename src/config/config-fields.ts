@@ -3,8 +3,10 @@
  * edits, `config --explain` and the reference page are all made from this table; nothing else names a key.
  */
 import { SCOPES } from "../skill/scope.ts";
+import { CAPABILITY_FIELDS, SKILL_PROVIDER_FIELDS } from "./capability-fields.ts";
 import { MODEL_PROVIDERS, PRESETS } from "./config.ts";
 import { ENVIRONMENT_FIELDS } from "./environment-fields.ts";
+import { MCP_FIELDS } from "./mcp-fields.ts";
 import { RUN_FIELDS } from "./run-fields.ts";
 import { reachFields, SANDBOX_FIELDS } from "./sandbox-fields.ts";
 import { SCAN_FIELDS } from "./scan-fields.ts";
@@ -46,7 +48,7 @@ export interface ConfigField {
   readonly aliases?: readonly string[];
   /**
    * What a project file may do with it before it is granted. `tighten`: as `tightening` says; `ignore`: nothing;
-   * `never`: nothing, granted or not, because it is a credential or fetches one.
+   * `never`: nothing, granted or not, because it is a credential, fetches one, or is a server of the user's.
    */
   readonly project: "tighten" | "ignore" | "never";
   /** How the policy combines it with what users set. Without one the policy cannot set it. */
@@ -58,8 +60,6 @@ export interface ConfigField {
   /** Keys whose policy narrows this one too. */
   readonly heldBy?: readonly string[];
 }
-
-const TIMEOUT_SECONDS = integer(1, 300, "seconds");
 
 const SKILLS: readonly ConfigField[] = [
   {
@@ -319,38 +319,6 @@ const MODELS: readonly ConfigField[] = [
   },
 ];
 
-/** The same keys under `[capabilities.providers.<provider>]` and, weaker, `[skills.<skill>.capability-provider]`. */
-function providerFields(parent: string): readonly ConfigField[] {
-  return [
-    {
-      path: `${parent}.enabled`,
-      type: BOOLEAN,
-      description: "Whether the provider is used.",
-      project: "tighten",
-      tightening: onlyTo(false),
-    },
-    {
-      path: `${parent}.namespace`,
-      type: TEXT,
-      description: "The first part of the ids of its capabilities.",
-      project: "ignore",
-    },
-    {
-      path: `${parent}.command`,
-      type: COMMAND,
-      description: "The program that performs its operations.",
-      project: "ignore",
-    },
-    {
-      path: `${parent}.timeout-seconds`,
-      type: TIMEOUT_SECONDS,
-      description: "How long one operation may take.",
-      project: "tighten",
-      tightening: SMALLER,
-    },
-  ];
-}
-
 const TOOLS: readonly ConfigField[] = [
   {
     path: "tools.<tool>",
@@ -364,12 +332,10 @@ const TOOLS: readonly ConfigField[] = [
 export const CONFIG_FIELDS: readonly ConfigField[] = [
   ...SKILLS,
   ...ONE_SKILL,
-  // `[capabilities.providers]` overrules these, so a limit set here would not hold: they cannot tighten.
-  ...providerFields("skills.<skill>.capability-provider").map(
-    ({ path, type, description }): ConfigField => ({ path, type, description, project: "ignore" }),
-  ),
+  ...SKILL_PROVIDER_FIELDS,
   ...MODELS,
-  ...providerFields("capabilities.providers.<provider>"),
+  ...CAPABILITY_FIELDS,
+  ...MCP_FIELDS,
   ...TOOLS,
   ...SANDBOX_FIELDS,
   ...SCAN_FIELDS,

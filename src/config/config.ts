@@ -33,11 +33,44 @@ export interface KeychainEntry {
   readonly account: string;
 }
 
+/** An MCP server: a program that is started, or one that listens at an address. */
+export type McpServer = { readonly command: readonly string[] } | { readonly url: string };
+
 export interface CapabilityProviderConfig {
   readonly enabled?: boolean;
   readonly namespace?: string;
   readonly command?: readonly string[];
+  /** One process answers many calls. */
+  readonly persistent?: boolean;
+  readonly mcp?: McpServer;
   readonly timeoutSeconds?: number;
+  /** UPPER_CASE keys: variables of its process. */
+  readonly env?: Readonly<Record<string, EnvironmentValue>>;
+}
+
+/** `[capabilities]` */
+export interface CapabilitiesConfig {
+  readonly providers: Readonly<Record<string, CapabilityProviderConfig>>;
+  /** Calls a minute, of one user and one capability. */
+  readonly rateLimit: number;
+}
+
+/** `[mcp.servers.<label>]` */
+export interface McpServerConfig {
+  readonly enabled?: boolean;
+  readonly command?: readonly string[];
+  readonly url?: string;
+  /** Sent to a server at an address. */
+  readonly bearer?: EnvironmentValue;
+  readonly timeoutSeconds?: number;
+  /** UPPER_CASE keys: variables of its process. */
+  readonly env?: Readonly<Record<string, EnvironmentValue>>;
+}
+
+/** `[mcp]` */
+export interface McpConfig {
+  /** By the label that is the user's name for the server. */
+  readonly servers: Readonly<Record<string, McpServerConfig>>;
 }
 
 /** `[skills.<name>]` */
@@ -112,7 +145,8 @@ export interface ModelConfig {
 export interface Config {
   readonly skills: SkillsConfig;
   readonly models: Readonly<Record<string, ModelConfig>>;
-  readonly capabilities: { readonly providers: Readonly<Record<string, CapabilityProviderConfig>> };
+  readonly capabilities: CapabilitiesConfig;
+  readonly mcp: McpConfig;
   /** Tool name or pattern → answer. */
   readonly tools: Readonly<Record<string, ToolAnswer>>;
   /** The policy's own answers: for every call the stricter of these and of `tools` holds, however specific. */
@@ -149,6 +183,8 @@ export interface ScanConfig {
   readonly block: ScanSeverity;
   /** Ids of rules that are not applied. */
   readonly ignore: readonly string[];
+  /** Files of accepted findings, absolute. */
+  readonly baseline: readonly string[];
 }
 
 /** `[environments]` */

@@ -119,7 +119,7 @@ function reportUserOnly(assignment: Assignment, userFile: string): Diagnostic {
   return reportAt(assignment, {
     code: "config.user-only",
     severity: "warning",
-    message: `\`${key}\` is ignored here: keys and secrets are read from the user file only.`,
+    message: `\`${key}\` is ignored here: keys, secrets and MCP servers are read from the user file only.`,
     hint: `Move it to \`${userFile}\`, and remove it here, where others may read it.`,
   });
 }

@@ -1,7 +1,7 @@
 /** The keys of `[scan]`: what is done about findings in skills. Part of the table in `config-fields.ts`. */
 import type { ConfigField } from "./config-fields.ts";
-import { COMMON_NAMES, stricterOf } from "./tightening.ts";
-import { oneOf, TEXTS } from "./value-types.ts";
+import { COMMON_FOLDERS, COMMON_NAMES, stricterOf } from "./tightening.ts";
+import { oneOf, PATHS, TEXTS } from "./value-types.ts";
 
 /** How bad a finding is, mildest first. `block`: nothing harmless looks like this. */
 export const SCAN_SEVERITIES = ["info", "low", "medium", "high", "block"] as const;
@@ -11,7 +11,8 @@ export const SCAN_FIELDS: readonly ConfigField[] = [
   {
     path: "scan.block",
     type: oneOf(...SCAN_SEVERITIES),
-    description: "From which severity of finding on an untrusted skill is blocked and not installed.",
+    description:
+      "From which severity of finding on an untrusted skill is blocked: neither installed nor used.",
     default: "block",
     project: "tighten",
     tightening: stricterOf(...SCAN_SEVERITIES.toReversed()),
@@ -23,5 +24,14 @@ export const SCAN_FIELDS: readonly ConfigField[] = [
     default: [],
     project: "ignore",
     tightening: COMMON_NAMES,
+  },
+  {
+    path: "scan.baseline",
+    type: PATHS,
+    description:
+      "Files of findings that were looked at and accepted, as `metier scan --write-baseline` makes them.",
+    default: [],
+    project: "ignore",
+    tightening: COMMON_FOLDERS,
   },
 ];

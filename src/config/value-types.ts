@@ -6,7 +6,7 @@ import { isAbsolute, normalize } from "node:path";
 import { toKebabCase } from "../foundation/spelling.ts";
 import { expandPath } from "../host/places.ts";
 import { isScope, SCOPES } from "../skill/scope.ts";
-import type { EnvironmentValue, KeychainEntry, PluginEntry } from "./config.ts";
+import type { EnvironmentValue, KeychainEntry, McpServer, PluginEntry } from "./config.ts";
 import { PLUGIN_SOURCES } from "./plugin-entry.ts";
 import { splitCommand } from "./split-command.ts";
 
@@ -134,6 +134,38 @@ export const COMMAND: ValueType = {
   fromText: (text) => (text.trimStart().startsWith("[") ? parseJson(text) : text),
 };
 
+/** A program of the user's that is started: as above, and a path in place of its name means what paths mean here. */
+export const PROGRAM: ValueType = { ...COMMAND, read: readProgram };
+
+/** A server that listens: on this machine, or behind a certificate. */
+export const SERVER_ADDRESS: ValueType = {
+  ...WEB_ADDRESS,
+  allowed: "the `https:` URL of a server without user name and password, `http:` on this machine alone",
+  read: (raw, context) => {
+    const url = WEB_ADDRESS.read(raw, context) as string | undefined;
+    return url !== undefined && (url.startsWith("https:") || isLoopback(url)) ? url : undefined;
+  },
+};
+
+/** A program that is started, or a server that listens. */
+export const MCP_SERVER: ValueType = {
+  ...COMMAND,
+  allowed: `${COMMAND.allowed}, or the \`https:\` URL of a server, \`http:\` on this machine alone`,
+  read: (raw, context): McpServer | undefined => {
+    const text = readText(raw);
+    if (text !== undefined && /^https?:/i.test(text)) {
+      const url = SERVER_ADDRESS.read(text, context) as string | undefined;
+      return url === undefined ? undefined : { url };
+    }
+    const command = readProgram(raw, context);
+    return command && { command };
+  },
+};
+
+function isLoopback(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(url).hostname);
+}
+
 /** A variable of one skill's environment: secret unless it says otherwise. */
 export const ENVIRONMENT_VALUE: ValueType = {
   allowed:
@@ -212,6 +244,13 @@ function readCommand(raw: unknown): readonly string[] | undefined {
   const words = typeof raw === "string" ? splitCommand(raw) : raw;
   const sound = Array.isArray(words) && words.every((word) => typeof word === "string") && words[0];
   return sound ? [...words] : undefined;
+}
+
+function readProgram(raw: unknown, { home, base }: ReadContext): readonly string[] | undefined {
+  const [program = "", ...args] = readCommand(raw) ?? [];
+  if (program === "") return undefined;
+  const isPath = program.includes("/") || program === "~";
+  return [isPath ? expandPath(program, home, base) : program, ...args];
 }
 
 function readText(raw: unknown): string | undefined {

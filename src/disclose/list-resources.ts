@@ -1,7 +1,7 @@
 /** Tier 3: which files a skill brings along, by kind, without their content. What is not listed is said. */
 import { readSync } from "node:fs";
 import { join } from "node:path";
-import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { compareText, type Diagnostic } from "../foundation/diagnostic.ts";
 import { type ListedFile, listFiles } from "../host/list-files.ts";
 import {
   type ContainedFault,
@@ -9,6 +9,7 @@ import {
   openContained,
   withContained,
 } from "../host/open-contained.ts";
+import type { RemoteOrigin } from "../skill/skill.ts";
 import { mediaTypeByName, mediaTypeOf, partialEdges } from "./media-type.ts";
 import { type FolderAccess, hasFolder, type LocatedSkill, requireSkillFolder } from "./skill-folder.ts";
 
@@ -43,6 +44,7 @@ const SNIFFED_BYTES = 1024;
 /** Every file of the skill except the skill file itself; none for a flat skill or one given as an object. */
 export function listResources(skill: LocatedSkill, options: ListResourcesOptions = {}): ResourceListing {
   if (!hasFolder(skill)) return { resources: [], diagnostics: [] };
+  if (skill.remote) return { resources: listDeclared(skill.remote), diagnostics: [] };
   const folder = requireSkillFolder(skill, options);
   const listing = listFiles(folder, options.maxEntries ?? MAX_ENTRIES);
   if (!listing.ok) return { resources: [], diagnostics: [reportUnlistable(listing.path, listing.detail)] };
@@ -54,9 +56,24 @@ export function listResources(skill: LocatedSkill, options: ListResourcesOptions
     if (!("ok" in described)) resources.push(described);
     else diagnostics.push(...reportLeftOut(join(folder, entry.path), entry, described));
   }
+  return { resources: sortByKind(resources), diagnostics };
+}
+
+/** What a server declares is all there is, fetched or not. */
+function listDeclared({ uri, files }: RemoteOrigin): readonly SkillResource[] {
+  const described = files
+    .filter((file) => file.uri !== uri)
+    .map(({ path, size }) => {
+      const mediaType = mediaTypeByName(path) ?? "application/octet-stream";
+      return { path, kind: kindOf(path), size, mediaType };
+    });
+  return sortByKind(described.sort((a, b) => compareText(a.path, b.path)));
+}
+
+/** Within a kind they stay as they are: by path. */
+function sortByKind(resources: readonly SkillResource[]): readonly SkillResource[] {
   const order = new Map(RESOURCE_KINDS.map((kind, position) => [kind, position]));
-  resources.sort((a, b) => (order.get(a.kind) ?? 0) - (order.get(b.kind) ?? 0)); // Stable: by path within a kind.
-  return { resources, diagnostics };
+  return resources.toSorted((a, b) => (order.get(a.kind) ?? 0) - (order.get(b.kind) ?? 0));
 }
 
 function describe(path: string, { descriptor, stats }: ContainedFile): SkillResource {

@@ -3,6 +3,7 @@ import type { Skill } from "../skill/skill.ts";
 import { cleanLine, cleanText } from "./clean-text.ts";
 import type { Descriptions, ListingEntry, LocationStyle } from "./listing.ts";
 import { SHORT_DESCRIPTION, shortenDescription } from "./shorten-description.ts";
+import { tellOrigin } from "./tell-origin.ts";
 
 export interface EntrySettings {
   readonly location: LocationStyle;
@@ -18,6 +19,7 @@ export function toListingEntry(skill: Skill, settings: EntrySettings): ListingEn
     name: cleanLine(skill.name),
     ...(description === "" ? {} : { description }),
     ...(location === "" ? {} : { location: cleanLine(location) }),
+    ...(skill.remote && { origin: tellOrigin(skill.remote) }),
   };
 }
 
@@ -27,9 +29,9 @@ function describe({ description }: Skill, { descriptions, multiline }: EntrySett
   return multiline ? cleanText(description).text : cleanLine(description);
 }
 
-/** `""` for a skill that was given as an object: there is no file to point to. */
+/** `""` for a skill that was given as an object or that a server has: there is no file to point to. */
 function locate(skill: Skill, { location, mountPath }: EntrySettings): string {
-  if (skill.location === "" || location === "none") return "";
+  if (skill.location === "" || skill.remote || location === "none") return "";
   if (location === "mounted") return mountedPlace(mountPath, skill.name);
   return location === "directory" && skill.form === "directory" ? skill.directory : skill.location;
 }

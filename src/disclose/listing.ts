@@ -29,6 +29,8 @@ export interface ListingEntry {
   readonly name: string;
   readonly description?: string;
   readonly location?: string;
+  /** Whose skill it is, where it is not of this machine. */
+  readonly origin?: string;
 }
 
 export interface Listing {

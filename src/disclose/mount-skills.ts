@@ -34,6 +34,8 @@ export interface MountOptions extends Pick<ReadInstructionsOptions, "roots" | "b
   readonly limits?: Partial<MountLimits>;
   /** Another folder name than the skill's own, by skill name. */
   readonly names?: Readonly<Record<string, string>>;
+  /** What `SKILL.md` says instead of the skill's own file, by skill name. Such a skill is copied, never linked. */
+  readonly texts?: ReadonlyMap<string, string>;
 }
 
 export interface MountedSkill {
@@ -55,12 +57,13 @@ export interface Mount {
 
 /** Throws `SkillMountError` whose `reason` says why nothing was mounted. */
 export async function mountSkills(skills: readonly Skill[], options: MountOptions): Promise<Mount> {
-  const names = chooseNames(skills, options.names ?? {});
+  const own = skills.filter(({ remote }) => !remote);
+  const names = chooseNames(own, options.names ?? {});
   const claimed = claimTarget(options.workspace, options.target);
   const made: string[] = [];
   const cleanup = createCleanup(claimed, made);
   try {
-    const diagnostics: Diagnostic[] = [];
+    const diagnostics = skills.filter(({ remote }) => remote).map(reportRemote);
     const mounted: MountedSkill[] = [];
     const count: CopyCount = { limits: { ...MOUNT_LIMITS, ...options.limits }, skillBytes: 0, totalBytes: 0 };
     for (const [name, skill] of names) {
@@ -73,6 +76,17 @@ export async function mountSkills(skills: readonly Skill[], options: MountOption
   } catch (error) {
     throw cleanUpAfter(toMountError(error, claimed.path), cleanup);
   }
+}
+
+/** In a folder of skills nobody could tell any more that it came from a server. */
+function reportRemote({ name, location }: Skill): Diagnostic {
+  return {
+    code: "remote.not-mounted",
+    severity: "warning",
+    path: location,
+    message: `\`${name}\` is a skill of an MCP server, so it is not mounted as if it were of this machine.`,
+    hint: "Offer it by a tool (`use_skill`), which says where it comes from.",
+  };
 }
 
 /** What went wrong first is what the caller hears of; what could not be removed besides is added. */
@@ -123,15 +137,22 @@ async function mountSkill(
   directory: string,
   { options, made, count }: MountProgress,
 ): Promise<readonly Diagnostic[]> {
-  const link = options.mode === "link";
+  const other = options.texts?.get(skill.name);
+  const link = options.mode === "link" && other === undefined;
   if (hasFolder(skill)) {
     const folder = requireSkillFolder(skill, options);
     if (link) return linkFolder(folder, directory, made, count.limits.entries);
     makeNew(() => mkdirSync(directory), directory, made);
-    return copySkillFolder(folder, directory, count);
+    const diagnostics = copySkillFolder(folder, directory, count);
+    if (other !== undefined) replaceSkillFile(skill, directory, other);
+    return diagnostics;
   }
   makeNew(() => mkdirSync(directory), directory, made);
   const file = join(directory, "SKILL.md");
+  if (other !== undefined) {
+    writeFileSync(file, other, { flag: "wx" });
+    return [];
+  }
   if (skill.form === "markdown" && skill.location !== "") {
     useFlatFile(skill, options, (opened) => {
       if (link) symlinkSync(opened.realPath, file);
@@ -145,6 +166,11 @@ async function mountSkill(
   spend(count, bytes, bytes, skill.location || skill.name);
   writeFileSync(file, text, { flag: "wx" });
   return instructions.diagnostics;
+}
+
+function replaceSkillFile({ location }: Skill, directory: string, text: string): void {
+  rmSync(join(directory, basename(location)));
+  writeFileSync(join(directory, "SKILL.md"), text, { flag: "wx" });
 }
 
 function linkFolder(

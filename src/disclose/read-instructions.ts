@@ -19,6 +19,7 @@ import type { Profile } from "../validate/profiles.ts";
 import { validateSkill } from "../validate/validate-skill.ts";
 import { type CleanText, cleanText } from "./clean-text.ts";
 import { type FolderAccess, hasFolder, realRoots, requireSkillFolder } from "./skill-folder.ts";
+import { tellOrigin } from "./tell-origin.ts";
 
 export interface ReadInstructionsOptions extends FolderAccess {
   /** The whole file with its frontmatter instead of the body. A skill given as an object has only a body. */
@@ -34,6 +35,8 @@ export interface Instructions {
   readonly text: string;
   /** `sha256:…` of the text: tells a repeated activation from a changed one. */
   readonly digest: string;
+  /** Whose they are, where they are not of this machine. */
+  readonly origin?: string;
   /** As the file states it now. */
   readonly manifest: SkillManifest;
   /** The fields as the file writes them; absent for a skill given as an object. */
@@ -57,13 +60,18 @@ export async function readInstructions(
     const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
     throw new SkillValidationError(skill.name, errors, skill.location);
   }
-  const manifest = withAlias(written, skill.locked?.alias);
+  const manifest = nameHere(written, skill);
   if (manifest.name !== skill.name) {
     const renamed = `it is called \`${manifest.name}\` now`;
     const hint = "Load the catalog again.";
     throw new SkillValidationError(skill.name, [renamed], skill.location, { hint });
   }
   return assemble(skill, whole ? text : parsed.body, manifest, diagnostics, parsed.frontmatter);
+}
+
+/** By the name it has here: a lock may give another, and one of an MCP server always has its own. */
+function nameHere(written: SkillManifest, { name, locked, remote }: Skill): SkillManifest {
+  return remote ? { ...written, name } : withAlias(written, locked?.alias);
 }
 
 function instructionsOfObject(skill: Skill, { bodyOf }: ReadInstructionsOptions): Instructions {
@@ -77,7 +85,7 @@ function instructionsOfObject(skill: Skill, { bodyOf }: ReadInstructionsOptions)
 }
 
 function assemble(
-  { name, location }: Skill,
+  { name, location, remote }: Skill,
   written: string,
   manifest: SkillManifest,
   found: readonly Diagnostic[],
@@ -87,7 +95,15 @@ function assemble(
   const path = location || `integration:${name}`;
   const diagnostics = removed ? [...found, reportRemoved(path, removed)] : found;
   const digest = digestBytes(text);
-  return { name, text, digest, manifest, diagnostics, ...(frontmatter && { frontmatter }) };
+  return {
+    name,
+    text,
+    digest,
+    ...(remote && { origin: tellOrigin(remote) }),
+    manifest,
+    diagnostics,
+    ...(frontmatter && { frontmatter }),
+  };
 }
 
 function reportRemoved(path: string, { count, example }: NonNullable<CleanText["removed"]>): Diagnostic {

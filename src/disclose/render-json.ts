@@ -1,4 +1,4 @@
-/** Tier 1 as JSON, one skill a line: `{skills: [{name, description?, location?}], names?, guidance?, more?}`. */
+/** Tier 1 as JSON, one skill a line: `{skills: [{name, description?, location?, origin?}], names?, guidance?, more?}`. */
 import type { Listing, ListingEntry, ListingFormat } from "./listing.ts";
 
 export const jsonFormat: ListingFormat = {
@@ -25,6 +25,6 @@ function renderLines(entries: readonly ListingEntry[]): string {
   return entries.length === 0 ? "" : `\n${entries.map(renderEntry).join(",\n")}\n`;
 }
 
-function renderEntry({ name, description, location }: ListingEntry): string {
-  return JSON.stringify({ name, description, location });
+function renderEntry({ name, description, location, origin }: ListingEntry): string {
+  return JSON.stringify({ name, description, location, origin });
 }

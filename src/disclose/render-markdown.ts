@@ -15,7 +15,7 @@ function renderListing({ entries, names, guidance, more }: Listing): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-function renderEntry({ name, description, location }: ListingEntry): string {
+function renderEntry({ name, description, location, origin }: ListingEntry): string {
   const place = location === undefined ? "" : ` (\`${location}\`)`;
-  return `- **${name}**${description === undefined ? "" : `: ${description}`}${place}`;
+  return `- **${name}**${description === undefined ? "" : `: ${description}`}${place}${origin === undefined ? "" : ` (from ${origin})`}`;
 }

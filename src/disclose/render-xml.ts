@@ -18,12 +18,13 @@ function renderListing({ entries, names, guidance, more }: Listing): string {
   return [block, words].filter((text) => text !== "").join("\n\n");
 }
 
-function renderEntry({ name, description, location }: ListingEntry): string {
+function renderEntry({ name, description, location, origin }: ListingEntry): string {
   return [
     "<skill>",
     `<name>${escapeXml(name)}</name>`,
     ...(description === undefined ? [] : [`<description>${escapeXml(description)}</description>`]),
     ...(location === undefined ? [] : [`<location>${escapeXml(location)}</location>`]),
+    ...(origin === undefined ? [] : [`<origin>${escapeXml(origin)}</origin>`]),
     "</skill>",
   ].join("\n");
 }

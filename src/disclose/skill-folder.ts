@@ -19,7 +19,7 @@ export interface FolderAccess {
 }
 
 /** What is needed of a skill to find its files. */
-export type LocatedSkill = Pick<Skill, "name" | "form" | "location" | "directory" | "root">;
+export type LocatedSkill = Pick<Skill, "name" | "form" | "location" | "directory" | "root" | "remote">;
 
 /** Real paths into which the links of this skill's folder and file may lead. */
 export function realRoots({ root }: LocatedSkill, { roots = [] }: FolderAccess): readonly string[] {

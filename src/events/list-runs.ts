@@ -23,6 +23,8 @@ export interface RunSummary {
   readonly iterations: number;
   readonly usage: TokenUsage;
   readonly durationMs?: number;
+  /** Absent: none. */
+  readonly capabilityCalls?: number;
 }
 
 /** In the order of time, the newest first. */
@@ -47,6 +49,7 @@ function summariseRun(places: RunPlaces, runId: string): RunSummary {
   );
   const view = isReadable ? viewRun(events) : EMPTY_RUN_VIEW;
   const { skill, state, model, source, trust, parentRunId, iterations, usage, durationMs } = view;
+  const capabilityCalls = (view.capabilities ?? []).reduce((sum, { calls }) => sum + calls, 0);
   return {
     runId,
     skill,
@@ -59,5 +62,6 @@ function summariseRun(places: RunPlaces, runId: string): RunSummary {
     ...(trust !== undefined && { trust }),
     ...(parentRunId !== undefined && { parentRunId }),
     ...(durationMs !== undefined && { durationMs }),
+    ...(capabilityCalls > 0 && { capabilityCalls }),
   };
 }

@@ -18,6 +18,7 @@ const CLOSED_WORDS: ReadonlySet<string> = new Set([
   "backend",
   "childRunId",
   "parentRunId",
+  "requestId",
 ]);
 
 /** What a model chose: nothing in it is a word of ours. */

@@ -27,6 +27,14 @@ export interface SandboxReport {
   readonly used: Reach;
 }
 
+/** How often an operation was asked for in a run, and how often it was not performed. */
+export interface CapabilityUse {
+  readonly capability: string;
+  readonly operation?: string;
+  readonly calls: number;
+  readonly failed: number;
+}
+
 /** A part of a message as a model is sent it or sends it. */
 export type MessagePart =
   | { readonly type: "text"; readonly text: string }
@@ -117,6 +125,21 @@ export type RunEventBody =
       readonly reason?: string;
       readonly durationMs: number;
     }
+  /** A command of the run asked the host for a capability. What was sent and what was answered stays out. */
+  | {
+      readonly type: "capability-called";
+      readonly step: number;
+      readonly capability: string;
+      /** Absent: none that the capability has, or that the run may know of. */
+      readonly operation?: string;
+      /** A reference, as the audit log has it. */
+      readonly account?: string;
+      readonly mutating: boolean;
+      /** `ok`, `repeat`, or the code of the fault. */
+      readonly outcome: string;
+      readonly requestId: string;
+      readonly durationMs: number;
+    }
   | { readonly type: "child-started"; readonly childRunId: string; readonly skill: string }
   | { readonly type: "diagnostic"; readonly code: string; readonly message: string }
   | { readonly type: "limit-reached"; readonly limit: RunLimit; readonly message: string }
@@ -130,6 +153,8 @@ export type RunEventBody =
       readonly limit?: RunLimit;
       readonly error?: { readonly code: string; readonly message: string };
       readonly sandbox?: SandboxReport;
+      /** Absent: none was called. */
+      readonly capabilities?: readonly CapabilityUse[];
     };
 
 export type RunEvent = RunEventBody & {

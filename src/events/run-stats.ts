@@ -11,6 +11,8 @@ export interface SkillStats extends RunCounts {
   readonly runs: number;
   readonly iterations: number;
   readonly usage: TokenUsage;
+  /** Absent: none. */
+  readonly capabilityCalls?: number;
   /** Of the runs that came to an end; absent when none did. */
   readonly durationMs?: { readonly median: number; readonly p95: number };
   readonly lastStartedAt: string;
@@ -27,6 +29,7 @@ export function countRuns(runs: readonly RunSummary[]): readonly SkillStats[] {
 function countSkill(skill: string, runs: readonly RunSummary[]): SkillStats {
   const count = (state: RunState): number => runs.filter((run) => run.state === state).length;
   const sum = (of: (run: RunSummary) => number): number => runs.reduce((total, run) => total + of(run), 0);
+  const capabilityCalls = sum((run) => run.capabilityCalls ?? 0);
   const durations = runs.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
   return {
     skill,
@@ -43,6 +46,7 @@ function countSkill(skill: string, runs: readonly RunSummary[]): SkillStats {
       outputTokens: sum(({ usage }) => usage.outputTokens),
       totalTokens: sum(({ usage }) => usage.totalTokens),
     },
+    ...(capabilityCalls > 0 && { capabilityCalls }),
     ...(durations.length > 0 && {
       durationMs: { median: percentile(durations, 0.5), p95: percentile(durations, 0.95) },
     }),

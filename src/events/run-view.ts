@@ -3,7 +3,15 @@
  * Pure: each event gives a new view.
  */
 import type { Json } from "../skill/manifest.ts";
-import type { HookOutcome, RunEvent, RunLimit, RunStatus, SandboxReport, TokenUsage } from "./run-event.ts";
+import type {
+  CapabilityUse,
+  HookOutcome,
+  RunEvent,
+  RunLimit,
+  RunStatus,
+  SandboxReport,
+  TokenUsage,
+} from "./run-event.ts";
 
 export type RunState = RunStatus | "unfinished";
 
@@ -28,6 +36,17 @@ export interface HookView {
   readonly durationMs: number;
 }
 
+export interface CapabilityCallView {
+  readonly capability: string;
+  readonly operation?: string;
+  readonly account?: string;
+  readonly mutating: boolean;
+  /** `ok`, `repeat`, or the code of the fault. */
+  readonly outcome: string;
+  readonly requestId: string;
+  readonly durationMs: number;
+}
+
 export interface StepView {
   readonly step: number;
   /** What the model has written so far. */
@@ -35,6 +54,8 @@ export interface StepView {
   readonly calls: readonly ToolCallView[];
   /** Absent where none was asked. */
   readonly hooks?: readonly HookView[];
+  /** Absent where none was called. */
+  readonly capabilities?: readonly CapabilityCallView[];
   readonly retries: readonly {
     readonly attempt: number;
     readonly delayMs: number;
@@ -71,6 +92,8 @@ export interface RunView {
   readonly limit?: { readonly limit: RunLimit; readonly message: string };
   readonly error?: { readonly code: string; readonly message: string };
   readonly sandbox?: SandboxReport;
+  /** All that were called, counted; absent: none. */
+  readonly capabilities?: readonly CapabilityUse[];
 }
 
 const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -123,6 +146,8 @@ export function addToView(view: RunView, event: RunEvent): RunView {
       return finishTool(view, event);
     case "hook-finished":
       return addHook(view, event);
+    case "capability-called":
+      return addCapability(view, event);
     case "child-started":
       return { ...view, children: [...view.children, { runId: event.childRunId, skill: event.skill }] };
     case "diagnostic":
@@ -200,8 +225,25 @@ function addHook(view: RunView, event: Of<"hook-finished">): RunView {
   return changeStep(view, step, (current) => ({ ...current, hooks: [...(current.hooks ?? []), asked] }));
 }
 
+function addCapability(view: RunView, event: Of<"capability-called">): RunView {
+  const { step, capability, operation, account, mutating, outcome, requestId, durationMs } = event;
+  const call: CapabilityCallView = {
+    capability,
+    ...(operation !== undefined && { operation }),
+    ...(account !== undefined && { account }),
+    mutating,
+    outcome,
+    requestId,
+    durationMs,
+  };
+  return changeStep(view, step, (current) => ({
+    ...current,
+    capabilities: [...(current.capabilities ?? []), call],
+  }));
+}
+
 function finishView(view: RunView, event: Of<"run-finished">): RunView {
-  const { runId, status, text, iterations, usage, durationMs, limit, error, sandbox } = event;
+  const { runId, status, text, iterations, usage, durationMs, limit, error, sandbox, capabilities } = event;
   return {
     ...view,
     runId,
@@ -213,6 +255,7 @@ function finishView(view: RunView, event: Of<"run-finished">): RunView {
     ...(limit && { limit: { limit, message: view.limit?.message ?? "" } }),
     ...(error && { error }),
     ...(sandbox && { sandbox }),
+    ...(capabilities && { capabilities }),
   };
 }
 

@@ -42,6 +42,15 @@ export async function createSpanSink(): Promise<RunSink | undefined> {
 
 type StartSpan = (name: string, options: SpanOptions, parent: Span | undefined) => Span;
 
+/** Of something that is known only when it is over. */
+interface EndedSpan {
+  readonly runId: string;
+  readonly at: string;
+  readonly durationMs: number;
+  readonly attributes: Attributes;
+  readonly fault: string | undefined;
+}
+
 class OpenSpans {
   readonly #start: StartSpan;
   readonly #api: Api;
@@ -73,6 +82,9 @@ class OpenSpans {
         break;
       case "hook-finished":
         this.#addHook(event);
+        break;
+      case "capability-called":
+        this.#addCapability(event);
         break;
       case "run-finished":
         this.#endRun(event);
@@ -126,18 +138,40 @@ class OpenSpans {
     });
   }
 
-  /** Known only when it is over. */
   #addHook(event: Of<"hook-finished">): void {
     const { runId, hook, outcome, durationMs, tool, at } = event;
     const attributes: Attributes = {
       "metier.hook.outcome": outcome,
       ...(tool !== undefined && { "gen_ai.tool.name": tool }),
     };
+    const fault = outcome === "fault" ? "The hook failed." : undefined;
+    this.#addEnded(`hook ${hook}`, { runId, at, durationMs, attributes, fault });
+  }
+
+  #addCapability(event: Of<"capability-called">): void {
+    const { runId, capability, operation, mutating, outcome, requestId, durationMs, at } = event;
+    const attributes: Attributes = {
+      "metier.capability.id": capability,
+      ...(operation !== undefined && { "metier.capability.operation": operation }),
+      "metier.capability.mutating": mutating,
+      "metier.capability.outcome": outcome,
+      "metier.capability.request.id": requestId,
+    };
+    const isDone = outcome === "ok" || outcome === "repeat";
+    const fault = isDone ? undefined : outcome;
+    this.#addEnded(`capability ${[capability, operation].join(" ").trim()}`, {
+      runId,
+      at,
+      durationMs,
+      attributes,
+      fault,
+    });
+  }
+
+  #addEnded(name: string, { runId, at, durationMs, attributes, fault }: EndedSpan): void {
     const options = { attributes, startTime: Date.parse(at) - durationMs };
-    const span = this.#start(`hook ${hook}`, options, this.#spans.get(runId));
-    if (outcome === "fault") {
-      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: "The hook failed." });
-    }
+    const span = this.#start(name, options, this.#spans.get(runId));
+    if (fault !== undefined) span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: fault });
     span.end(Date.parse(at));
   }
 

@@ -1,11 +1,6 @@
 /** What became of an invocation, for callers that expect a text or an exception: refusals and failed runs are thrown. */
-import {
-  type InvocationSource,
-  type SkillError,
-  SkillInvocationError,
-  SkillNotFoundError,
-} from "../foundation/errors.ts";
-import type { Refusal } from "../invoke/invocation.ts";
+import { type InvocationSource, type SkillError, SkillInvocationError } from "../foundation/errors.ts";
+import { refusalError } from "../invoke/refusal-error.ts";
 import type { InvokeOutcome } from "../run/invoke-outcome.ts";
 import type { RunResult } from "../run/run-result.ts";
 
@@ -20,12 +15,6 @@ export function textOf(outcome: InvokeOutcome, source: InvocationSource): string
       if (outcome.result.status !== "completed") throw runError(outcome.result, source);
       return outcome.result.text;
   }
-}
-
-function refusalError(refusal: Refusal, source: InvocationSource): SkillError {
-  const { skill, message, hint, reason } = refusal;
-  if (reason === "not-found") return new SkillNotFoundError(skill, undefined, { hint, cause: refusal });
-  return new SkillInvocationError(skill, source, message, { hint, cause: refusal });
 }
 
 function runError(result: RunResult, source: InvocationSource): SkillError {

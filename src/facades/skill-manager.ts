@@ -3,7 +3,6 @@
  * which skills are active and which tools the program gave with them; everything else is the `Metier`'s.
  */
 import type { GivenSkill } from "../catalog/given-skills.ts";
-import type { ValidationResult } from "../catalog/validate-paths.ts";
 import type { RunEvent } from "../events/run-event.ts";
 import { UsageError } from "../foundation/errors.ts";
 import type { AskApproval } from "../run/approvals.ts";
@@ -14,6 +13,7 @@ import type { Skill } from "../skill/skill.ts";
 import { type OwnedTool, ownTool } from "../tools/own-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import { textOf } from "./invocation-text.ts";
+import { type ManagerValidation, summariseReport } from "./manager-validation.ts";
 
 export interface SkillManagerConfig extends RunningOptions {
   /** Project skill directories, relative to the working directory. */
@@ -34,13 +34,6 @@ export interface SkillManagerConfig extends RunningOptions {
   readonly home?: string;
   /** In place of the process's. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-}
-
-export interface ManagerValidation {
-  readonly valid: boolean;
-  readonly errors: readonly string[];
-  readonly warnings: readonly string[];
-  readonly skillPath: string;
 }
 
 /** A skill with its instructions; `info` alone is what a list has. */
@@ -190,16 +183,7 @@ export class SkillManager {
   }
 
   async validate(path: string | URL): Promise<ManagerValidation> {
-    const { valid, results, diagnostics } = await this.#metier.validate(path);
-    const all = [...diagnostics, ...results.flatMap((result: ValidationResult) => result.diagnostics)];
-    const messages = (severity: string): readonly string[] =>
-      all.filter((entry) => entry.severity === severity).map(({ message }) => message);
-    return {
-      valid,
-      errors: messages("error"),
-      warnings: messages("warning"),
-      skillPath: results[0]?.path ?? String(path),
-    };
+    return summariseReport(await this.#metier.validate(path), String(path));
   }
 
   /** Of the skill that a name or an address means. */

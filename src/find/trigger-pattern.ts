@@ -1,5 +1,5 @@
 /**
- * Trigger patterns come from skills nobody has to trust, so they run on an engine whose time grows with the text, never
+ * Patterns of skills come from authors nobody has to trust, so they run on an engine whose time grows with the text, never
  * with a power of it, and both the text and the compiled pattern are bounded. Loaded when a skill has patterns.
  */
 import { RE2JS } from "re2js";
@@ -17,13 +17,22 @@ const MAX_LENGTH = 1000;
 
 /** Letter case does not matter: people write requests as they like. */
 export function compileTriggerPattern(pattern: string): CompiledPattern {
+  return compilePattern(pattern, RE2JS.CASE_INSENSITIVE);
+}
+
+/** One that says exactly which letters it means. */
+export function compileExactPattern(pattern: string): CompiledPattern {
+  return compilePattern(pattern, 0);
+}
+
+function compilePattern(pattern: string, flags: number): CompiledPattern {
   if (pattern.length > MAX_LENGTH) {
     return { ok: false, fault: `it has ${pattern.length} characters; at most ${MAX_LENGTH} are read` };
   }
   // The engine would read it as the letter k.
   if (/(?<!\\)(?:\\\\)*\\k</.test(pattern)) return { ok: false, fault: "it refers back to a group by name" };
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), RE2JS.CASE_INSENSITIVE);
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), flags);
     return { ok: true, size: compiled.programSize(), matches: (text) => compiled.test(text) };
   } catch (fault) {
     return { ok: false, fault: fault instanceof Error ? fault.message : String(fault) };

@@ -39,6 +39,8 @@ export const DIAGNOSTIC_CODES = {
   "source.unreadable": "A directory could not be listed.",
   "source.discovery-off": "The standard directories are not searched, because `skills.auto-discover` is off.",
   "source.foreign-owner": "A project directory belongs to another user and is not searched.",
+  "scan.baseline-unreadable": "A baseline that the config names cannot be read; nothing of it is accepted.",
+  "scan.blocked": "The scan found what keeps an untrusted skill from being used.",
   "scan.depth-limit": "Directories below the depth limit were not searched.",
   "scan.entry-limit": "The entry limit was reached; the rest was not searched.",
   "scan.ignored": "A `.gitignore` hides a skill file.",
@@ -55,6 +57,7 @@ export const DIAGNOSTIC_CODES = {
   "tree.link": "A link of a source leads, or may lead, out of it.",
   "tree.name":
     "A file name of a source cannot be told from another, hides something, or means something to git.",
+  "tree.mode-dropped": "A file of a source has a setuid or setgid bit, which is not taken over.",
   "tree.special-file": "A source has a device, FIFO or socket, or a file with a setuid or setgid bit.",
   "tree.twins": "Two names of a source are one where letter case or Unicode forms make no difference.",
   "tree.unportable-name": "A file name of a source cannot exist on every system.",
@@ -63,6 +66,7 @@ export const DIAGNOSTIC_CODES = {
   "install.unfinished":
     "A skill is installed or removed, but a folder that belongs to it could not be changed.",
   "install.kept": "A copy of a skill was changed by hand, so it was left where it is.",
+  "install.links-into-home": "A project got links into the user's own store, which others do not have.",
   "install.place-taken":
     "The folder of another client has something else of that name, so the skill is not put there.",
   "install.moved-aside": "What stood where a skill belongs was moved aside.",
@@ -105,6 +109,10 @@ export const DIAGNOSTIC_CODES = {
   "tools.list": "The specification has tools as one line, not as a list.",
   "tools.commas": "The specification has tools apart by spaces, not commas.",
   "tools.malformed": "A tool pattern cannot be read and matches nothing.",
+  "vault.keychain-unavailable":
+    "The keychain of the system does not answer; the key of the vault is kept in a file.",
+  "capability.failed": "The host failed to perform a capability.",
+  "capability.unlinked": "A skill uses a capability for which no account is linked yet.",
   "capability.not-namespaced": "A capability id is not `namespace.name` and is left out.",
   "env.name": "A name cannot be that of an environment variable and is left out.",
   "access.unclear": "`access` cannot be read, so the skill counts as sensitive.",
@@ -175,6 +183,28 @@ export const DIAGNOSTIC_CODES = {
   "lock.outside-project": "A project's lock names a folder that leads out of the project; it is not used.",
   "lock.changed-content": "An installed skill is not what its lock records; it is not used.",
   "lock.changed-copy": "A copy that was installed has been changed since; it counts as a skill of its own.",
+
+  // skills of MCP servers
+  "remote.config": "An MCP server of the config cannot be used as it is written there.",
+  "remote.never-asked": "An MCP server has not been asked for its skills yet.",
+  "remote.index-unusable": "What is known of an MCP server cannot be read, or others could have written it.",
+  "remote.unreachable": "An MCP server cannot be reached, failed, or offers no skills.",
+  "remote.not-found": "An MCP server does not have the skill or file that it is asked for.",
+  "remote.stale": "A skill is used as it was, because its MCP server cannot be asked.",
+  "remote.endless-list": "The list of an MCP server has no end, is too long, or is no list; it is refused.",
+  "remote.entry": "An MCP server declares a skill against the rules; it is refused.",
+  "remote.limit": "A skill of an MCP server has more or larger files than are taken; it is refused.",
+  "remote.dynamic": "A skill of an MCP server has no digests, so it cannot be verified; it is refused.",
+  "remote.redirect": "An MCP server answers with another skill or file than was asked for; it is refused.",
+  "remote.content": "What an MCP server sends as a file is none that can be kept; it is refused.",
+  "remote.size": "A file of an MCP server has another size than the server declares; it is refused.",
+  "remote.digest": "A file of an MCP server has another digest than the server declares; it is refused.",
+  "remote.frontmatter":
+    "The frontmatter of a skill of an MCP server is not what the server declares; it is refused.",
+  "remote.changed-content": "The fetched files of a skill are not what its MCP server declares.",
+  "remote.shared-name": "An MCP server offers several skills of one name.",
+  "remote.name-taken": "An MCP server offers a skill by the name of another one; the other keeps it.",
+  "remote.not-mounted": "A skill of an MCP server is not put where a client would take it for a local one.",
 
   // what a model gets of a skill, and mounting
   "disclosure.text-removed": "Invisible or control characters were removed from a text for a model.",
@@ -252,6 +282,18 @@ export const DIAGNOSTIC_CODES = {
   "tools.unknown": "A tool is named that does not exist here.",
   "tools.scope-unenforceable":
     "The scope of a tool pattern cannot be held: it allows nothing, and where it denies, everything.",
+
+  // serving skills over MCP
+  "mcp.not-served": "A skill is left out of `skills/list`, because a client would have to refuse it.",
+  "mcp.connection": "A connection to a client failed, or could not be told of a change.",
+
+  // evaluating a skill
+  "eval.unreadable": "A file with evals or queries cannot be read, or is no JSON.",
+  "eval.invalid": "An eval, an assertion or a query cannot be used and is left out.",
+  "eval.unknown-field": "A field of an eval is not known and is not read.",
+  "eval.other-skill": "A file with evals names another skill than the one it lies in.",
+  "eval.no-assertions": "An eval says nothing that must be true of its result.",
+  "eval.calls-denied": "Tool calls of an evaluation were not allowed, because nobody could be asked.",
 } as const;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -2,6 +2,7 @@
  * What is thrown: faults of the host and of the programmer. Wrong skills are diagnostics and refused
  * requests are values; the facades turn those into these classes where a caller expects an exception.
  */
+import type { Diagnostic } from "./diagnostic.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
 /** Every error code and the exit code it ends a command with. */
@@ -49,6 +50,11 @@ export const ERROR_CODES = {
   "install.no_previous": EXIT.no,
   "install.unreviewed": EXIT.refused,
   "install.changed": EXIT.failed,
+  "capability.state": EXIT.failed,
+  "publish.usage": EXIT.usage,
+  "publish.no_skill": EXIT.no,
+  "publish.refused": EXIT.no,
+  "publish.taken": EXIT.no,
   cancelled: EXIT.cancelled,
   "io.failed": EXIT.failed,
   "internal.fault": EXIT.failed,
@@ -168,6 +174,21 @@ export class SkillLoadError extends SkillError {
     super(`Skill \`${skillName}\` at ${path} cannot be read: ${reason}`, "skill.load", { ...details, cause });
     this.skillName = skillName;
     this.path = path;
+  }
+}
+
+/** What an MCP server sent of a skill is refused, or nothing came: file by file, why. */
+export class RemoteSkillError extends SkillLoadError {
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(
+    skillName: string,
+    path: string,
+    cause: string,
+    diagnostics: readonly Diagnostic[],
+    details?: ErrorDetails,
+  ) {
+    super(skillName, path, cause, details);
+    this.diagnostics = diagnostics;
   }
 }
 

@@ -10,6 +10,7 @@ import { checkCycle } from "./checks/cycle.ts";
 import { checkDepth } from "./checks/depth.ts";
 import { checkEnabled } from "./checks/enabled.ts";
 import { checkEnvironment } from "./checks/environment.ts";
+import { checkFindings } from "./checks/findings.ts";
 import { checkInput } from "./checks/input.ts";
 import { checkInvocable } from "./checks/invocable.ts";
 import { checkTools } from "./checks/tools.ts";
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   checkAvailable,
   checkInvocable,
   checkAccess,
+  checkFindings,
   checkTrust,
   checkInput,
   checkTools,

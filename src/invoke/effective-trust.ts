@@ -2,6 +2,7 @@
  * What a skill is trusted with in this invocation: its own trust, or less. Chaining never raises, and once an untrusted
  * body is in a conversation, whatever is started from there counts as untrusted.
  */
+import { serverOf } from "../skill/remote-name.ts";
 import type { TrustDecision } from "../skill/skill.ts";
 import { lowerTrust } from "../trust/trust-policy.ts";
 import type { ConversationTrust } from "./conversation-trust.ts";
@@ -20,7 +21,8 @@ export function effectiveTrust(
 ): EffectiveTrust {
   const taint = conversation?.taintedBy;
   if (own.level === "untrusted") {
-    return { ...own, hint: `Read it with \`metier read ${name}\`; \`metier trust ${name}\` trusts it.` };
+    const approve = serverOf(name) === undefined ? "trust" : "remote approve";
+    return { ...own, hint: `Read it with \`metier read ${name}\`; \`metier ${approve} ${name}\` trusts it.` };
   }
   if (lowerTrust(own.level, callerTrust) === "untrusted") {
     const caller = chain.at(-1);

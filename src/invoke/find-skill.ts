@@ -7,6 +7,8 @@ import type { SkillTrust, TrustOnUse } from "../catalog/skill-trust.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import { type Instructions, readInstructions } from "../disclose/read-instructions.ts";
 import { SkillError, SkillLoadError } from "../foundation/errors.ts";
+import type { Readiness } from "../remote/ready-skill.ts";
+import { refuseLoad } from "../remote/refuse-load.ts";
 import type { Skill } from "../skill/skill.ts";
 import { linkTargets, type SkillRoot } from "../sources/skill-root.ts";
 import type { Profile } from "../validate/profiles.ts";
@@ -26,6 +28,8 @@ export interface SkillSources {
   readonly profile?: Profile;
   /** The body of a skill that was given as an object. */
   bodyOf?(skill: Skill): string | undefined;
+  /** Whether the files of a skill of an MCP server are here and as declared; fetches them. */
+  ready?(skill: Skill): Promise<Readiness>;
 }
 
 export interface FoundSkill extends SkillTrust {
@@ -59,6 +63,13 @@ async function look(name: string, sources: SkillSources): Promise<Look> {
   const state = sources.current();
   const listed = state.catalog.get(name);
   if (listed === undefined) return { state, isStale: true };
+  const readiness = listed.remote ? await sources.ready?.(listed) : undefined;
+  if (readiness && readiness.kind !== "ready") {
+    const { trust } = listed;
+    const fault = refuseLoad(listed, readiness);
+    const isStale = readiness.kind === "changed";
+    return { state, found: { skill: listed, trust, userValues: trust, fault }, isStale };
+  }
   const read = await readNow(listed, state, sources);
   // After the text was read, so that a change in between costs the grant.
   const { trust, userValues, changed } = state.trustOnUse(listed);
@@ -70,7 +81,8 @@ async function look(name: string, sources: SkillSources): Promise<Look> {
   const skill = Object.freeze({ ...listed, manifest, description: manifest.description, trust });
   // A skill that lost its trust must not hide a trusted one of its name.
   const isStale = listed.trust.level === "trusted" && trust.level === "untrusted";
-  return { state, found: { skill, trust, userValues, instructions: fault }, isStale };
+  const diagnostics = [...(readiness?.diagnostics ?? []), ...fault.diagnostics];
+  return { state, found: { skill, trust, userValues, instructions: { ...fault, diagnostics } }, isStale };
 }
 
 async function readNow(

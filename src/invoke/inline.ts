@@ -5,6 +5,7 @@
 import type { ActivationAnswer, Conversation } from "../disclose/conversation.ts";
 import type { SkillResource } from "../disclose/list-resources.ts";
 import { hasFolder } from "../disclose/skill-folder.ts";
+import { tellOrigin } from "../disclose/tell-origin.ts";
 import { wrapInstructions } from "../disclose/wrap-instructions.ts";
 import type { ConversationTrust } from "./conversation-trust.ts";
 import type { PreparedInvocation } from "./invocation.ts";
@@ -28,6 +29,7 @@ export function activateInline(
     text,
     digest,
     resources,
+    ...(skill.remote && { origin: tellOrigin(skill.remote) }),
     ...(hasFolder(skill) && { directory: skill.directory }),
   });
   return memory.conversation.activate({ name, digest }, wrapped);

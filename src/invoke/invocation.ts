@@ -1,10 +1,17 @@
 /** What can be asked of a skill, and what the checks make of it: a prepared invocation or a refusal. */
+import type { CapabilityCaller } from "../capabilities/capability.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { InvocationSource } from "../foundation/errors.ts";
 import type { Json } from "../skill/manifest.ts";
 import type { Skill, TrustDecision } from "../skill/skill.ts";
 
-export interface Caller {
+/** Where the message came from, for a program with chats: passed on to whoever performs a capability. */
+type ChatFacts = Pick<
+  CapabilityCaller,
+  "chatTitle" | "provider" | "threadId" | "messageId" | "sourceUsername" | "sourceDisplayName" | "timezone"
+>;
+
+export interface Caller extends ChatFacts {
   readonly userId?: string;
   readonly chatId?: string;
   /** Compared in lower case; an unknown one is denied where a skill is restricted. */
@@ -33,21 +40,24 @@ export interface Invocation extends SkillRequest {
 }
 
 /** In the order of the checks. */
-export type RefusalReason =
-  | "not-found"
-  | "disabled"
-  | "unavailable"
-  | "not-invocable"
-  | "access"
-  | "trust"
-  | "input"
-  | "tools"
-  | "environment"
-  | "capabilities"
-  | "cycle"
-  | "depth"
-  | "unreadable"
-  | "needs-run";
+export const REFUSAL_REASONS = [
+  "not-found",
+  "disabled",
+  "unavailable",
+  "not-invocable",
+  "access",
+  "blocked",
+  "trust",
+  "input",
+  "tools",
+  "environment",
+  "capabilities",
+  "cycle",
+  "depth",
+  "unreadable",
+  "needs-run",
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 export interface RefusalCause {
   readonly reason: RefusalReason;

@@ -10,6 +10,7 @@ import { type RunEnvironment, resolveRunEnvironment } from "../secrets/run-envir
 import type { Json } from "../skill/manifest.ts";
 import type { Skill } from "../skill/skill.ts";
 import { digestBytes } from "../trust/identify-file.ts";
+import { trustAllows } from "../trust/trust-policy.ts";
 import { showNames } from "../validate/report.ts";
 import type { CheckSubject, InvocationHost } from "./checks/check.ts";
 import { refuseUnknown } from "./checks/exists.ts";
@@ -59,6 +60,7 @@ export async function prepareInvocation(
     ...(await runChecks(subject)).filter(({ reason }) => !(isScript && ONLY_FOR_MODELS.has(reason))),
     ...checkFile(subject, found, isScript),
     ...checkHost(subject, dependencies),
+    ...(isScript ? checkScript(subject) : []),
   ];
   if (causes.length > 0) return refuse(skill.name, causes);
   const environment = await resolveEnvironment(subject, dependencies);
@@ -114,9 +116,23 @@ function checkHost(
   return [
     {
       reason: "needs-run",
-      message: `Skill \`${skill.name}\` needs a run of its own: ${why}. Only its text can be given here.`,
-      hint: `Run it with \`metier run ${skill.name}\`, or invoke it through an agent.`,
+      message: `Skill \`${skill.name}\` needs a run of its own: ${why}. Only its text can be given here (\`needs-run\`).`,
+      hint: `Run it with \`metier run ${skill.name}\`; an MCP server that runs skills is started with \`metier mcp --run\`.`,
       data: {},
+    },
+  ];
+}
+
+/** A script is code, whoever asks for it. */
+function checkScript({ skill, trust }: CheckSubject): readonly RefusalCause[] {
+  if (skill.remote === undefined || trustAllows(trust.level, "execute-from-server")) return [];
+  const { server } = skill.remote;
+  return [
+    {
+      reason: "trust",
+      message: `Skill \`${skill.name}\` comes from the MCP server \`${server}\` and is not approved, so none of its scripts is run. ${trust.reason}`,
+      hint: `Read it with \`metier read ${skill.name}\`, then \`metier remote approve ${skill.name}\`.`,
+      data: { needs: ["approval"], why: trust.reason },
     },
   ];
 }

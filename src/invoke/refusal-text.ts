@@ -6,6 +6,7 @@ export function refusalText({ also, ...first }: Refusal): string {
   return [causeText(first), ...(others.length > 0 ? ["Also:", ...others] : [])].join("\n");
 }
 
+/** Behind several lines, such as a program's last words, a hint has a line of its own. */
 function causeText({ message, hint }: RefusalCause): string {
-  return hint === "" ? message : `${message} ${hint}`;
+  return hint === "" ? message : `${message}${message.includes("\n") ? "\n" : " "}${hint}`;
 }

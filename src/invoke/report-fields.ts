@@ -76,6 +76,11 @@ const TRUSTED_FIELDS: readonly TrustedField[] = [
   { what: "`hooks`", needs: "register-hooks", isDeclared: ({ hooks }) => hooks !== undefined },
   { what: "`toolsets`", needs: "load-toolsets", isDeclared: ({ toolsets }) => toolsets.length > 0 },
   {
+    what: "`capabilities`",
+    needs: "use-capabilities",
+    isDeclared: ({ capabilities }) => capabilities.length > 0,
+  },
+  {
     what: "`sandbox.network`",
     needs: "use-network",
     isDeclared: ({ sandbox }) => (sandbox?.network.length ?? 0) > 0,

@@ -1,12 +1,5 @@
 /** An answer that is known beforehand, in the two forms a model gives it: whole, or as a stream of parts. */
-import type {
-  LanguageModelV4Content,
-  LanguageModelV4FinishReason,
-  LanguageModelV4GenerateResult,
-  LanguageModelV4StreamPart,
-  LanguageModelV4StreamResult,
-  LanguageModelV4Usage,
-} from "@ai-sdk/provider";
+import type { AnswerStreamPart, FinishReason, StreamedAnswer, WholeAnswer } from "./answer-forms.ts";
 import { ModelCutError } from "./model-cut-error.ts";
 
 /** `input` of a call is what the model wrote: JSON, or what it took for JSON. */
@@ -18,16 +11,15 @@ export interface PreparedAnswer {
   /** Names the blocks of a stream; not the same for two answers of a run. */
   readonly id: string;
   readonly parts: readonly AnswerPart[];
-  readonly finishReason: LanguageModelV4FinishReason["unified"];
+  readonly finishReason: FinishReason;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
-export function giveWhole({ parts, finishReason, usage }: PreparedAnswer): LanguageModelV4GenerateResult {
-  const content = parts.map(
-    (part): LanguageModelV4Content =>
-      part.type === "text"
-        ? { type: "text", text: part.text }
-        : { type: "tool-call", toolCallId: part.callId, toolName: part.tool, input: part.input },
+export function giveWhole({ parts, finishReason, usage }: PreparedAnswer): WholeAnswer {
+  const content = parts.map((part): WholeAnswer["content"][number] =>
+    part.type === "text"
+      ? { type: "text", text: part.text }
+      : { type: "tool-call", toolCallId: part.callId, toolName: part.tool, input: part.input },
   );
   return {
     content,
@@ -38,9 +30,9 @@ export function giveWhole({ parts, finishReason, usage }: PreparedAnswer): Langu
 }
 
 /** In small pieces, as a model sends it. A reader that goes on after the signal gets the signal's reason. */
-export function giveStream(answer: PreparedAnswer, signal?: AbortSignal): LanguageModelV4StreamResult {
+export function giveStream(answer: PreparedAnswer, signal?: AbortSignal): StreamedAnswer {
   const parts = streamParts(answer);
-  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+  const stream = new ReadableStream<AnswerStreamPart>({
     pull(controller) {
       if (signal?.aborted) return controller.error(signal.reason);
       const { value, done } = parts.next();
@@ -51,12 +43,7 @@ export function giveStream(answer: PreparedAnswer, signal?: AbortSignal): Langua
   return { stream };
 }
 
-function* streamParts({
-  id,
-  parts,
-  finishReason,
-  usage,
-}: PreparedAnswer): Generator<LanguageModelV4StreamPart, void> {
+function* streamParts({ id, parts, finishReason, usage }: PreparedAnswer): Generator<AnswerStreamPart, void> {
   yield { type: "stream-start", warnings: [] };
   for (const [index, part] of parts.entries()) {
     if (part.type === "text") yield* textParts(`${id}-${index}`, part.text);
@@ -66,7 +53,7 @@ function* streamParts({
   yield { type: "finish", finishReason: { unified: finishReason, raw: finishReason }, usage: toUsage(usage) };
 }
 
-function* textParts(id: string, text: string): Generator<LanguageModelV4StreamPart, void> {
+function* textParts(id: string, text: string): Generator<AnswerStreamPart, void> {
   yield { type: "text-start", id };
   for (const delta of cut(text)) yield { type: "text-delta", id, delta };
   yield { type: "text-end", id };
@@ -76,7 +63,7 @@ function* callParts({
   callId: id,
   tool,
   input,
-}: Extract<AnswerPart, { type: "tool-call" }>): Generator<LanguageModelV4StreamPart, void> {
+}: Extract<AnswerPart, { type: "tool-call" }>): Generator<AnswerStreamPart, void> {
   yield { type: "tool-input-start", id, toolName: tool };
   for (const delta of cut(input)) yield { type: "tool-input-delta", id, delta };
   yield { type: "tool-input-end", id };
@@ -88,7 +75,7 @@ function cut(text: string): readonly string[] {
   return text.match(/[\s\S]{1,12}/gu) ?? [];
 }
 
-function toUsage({ inputTokens, outputTokens }: PreparedAnswer["usage"]): LanguageModelV4Usage {
+function toUsage({ inputTokens, outputTokens }: PreparedAnswer["usage"]): WholeAnswer["usage"] {
   return {
     inputTokens: { total: inputTokens, noCache: inputTokens, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: outputTokens, text: outputTokens, reasoning: 0 },

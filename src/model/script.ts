@@ -1,15 +1,6 @@
 /** A script for the scripted model: what is expected to be asked and what is answered, turn by turn. Plain JSON. */
 import type { Json } from "../skill/manifest.ts";
-
-/** A text alone means `contains`. */
-export type TextExpectation =
-  | string
-  | {
-      readonly contains?: string | readonly string[];
-      readonly equals?: string;
-      /** A regular expression. */
-      readonly matches?: string;
-    };
+import type { TextExpectation } from "./text-expectation.ts";
 
 export interface TurnExpectation {
   readonly system?: TextExpectation;
@@ -58,9 +49,10 @@ type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 const isText = (value: unknown): boolean => typeof value === "string";
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isTextOrTexts = (value: unknown): boolean => isText(value) || isTexts(value);
 const isExpectation = (value: unknown): boolean =>
   isText(value) ||
-  fits(value, { contains: (some) => isText(some) || isTexts(some), equals: isText, matches: isText });
+  fits(value, { contains: isTextOrTexts, excludes: isTextOrTexts, equals: isText, matches: isText });
 const isCall = (value: unknown): boolean =>
   fits(value, { tool: isText, input: (input) => input !== undefined, id: isText }, ["tool", "input"]);
 const isUsage = (value: unknown): boolean =>

@@ -4,12 +4,17 @@
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { MetierError } from "../foundation/errors.ts";
+import type { StreamedAnswer, WholeAnswer } from "./answer-forms.ts";
 import { type AnswerPart, giveStream, giveWhole, type PreparedAnswer } from "./prepared-answer.ts";
 import { recordMessages, systemText } from "./record-prompt.ts";
-import type { Script, ScriptedAnswer, ScriptedTurn, TextExpectation } from "./script.ts";
+import type { Script, ScriptedAnswer, ScriptedTurn } from "./script.ts";
+import { compareText, shortenText } from "./text-expectation.ts";
 import { waitFor } from "./wait.ts";
 
 export interface ScriptedModel extends LanguageModelV4 {
+  readonly supportedUrls: Record<string, never>;
+  doGenerate(options: LanguageModelV4CallOptions): PromiseLike<WholeAnswer>;
+  doStream(options: LanguageModelV4CallOptions): PromiseLike<StreamedAnswer>;
   /** Turns that nobody asked for yet. */
   readonly remaining: number;
   /** Throws unless every turn was used. */
@@ -124,25 +129,8 @@ function readRequest({ prompt, tools = [] }: LanguageModelV4CallOptions): ReadRe
   };
 }
 
-function compareText(what: string, expected: TextExpectation | undefined, came: string): string | undefined {
-  if (expected === undefined) return undefined;
-  const { contains = [], equals, matches } = typeof expected === "string" ? { contains: expected } : expected;
-  const missing = [contains].flat().filter((part) => !came.includes(part));
-  const fits =
-    missing.length === 0 &&
-    (equals === undefined || came === equals) &&
-    (matches === undefined || new RegExp(matches, "u").test(came));
-  return fits
-    ? undefined
-    : `expected of ${what}\n  ${JSON.stringify(expected)}\nbut it was\n  ${shorten(came)}`;
-}
-
 function describeRequest(options: LanguageModelV4CallOptions): string {
   const { lastUserText, toolResult } = readRequest(options);
   const [what, text] = toolResult ? ["tool result", toolResult] : ["user text", lastUserText];
-  return `Its last ${what} was\n  ${shorten(text)}`;
-}
-
-function shorten(text: string): string {
-  return JSON.stringify(text.length > 600 ? `${text.slice(0, 600)}…` : text);
+  return `Its last ${what} was\n  ${shortenText(text)}`;
 }

@@ -1,4 +1,5 @@
 /** Whether a person agrees to a tool call: asked one at a time, remembered for the run. Nobody to ask means no. */
+import type { ConfirmMutation } from "../capabilities/capability-broker.ts";
 import type { AskUser } from "../tools/ask-user.ts";
 import type { ToolInput } from "../tools/tool.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -97,4 +98,10 @@ export function queueQuestions<Asking extends { readonly askUser?: AskUser }>(
     askUser: (question, signal) =>
       queue(async () => (signal.aborted ? undefined : askUser(question, signal)), signal),
   };
+}
+
+/** So do those before a change; without an answer nothing is changed. */
+export function queueConfirmation(confirm: ConfirmMutation, queue: QuestionQueue): ConfirmMutation {
+  return async (plan, signal = new AbortController().signal) =>
+    (await queue(async () => (signal.aborted ? "no" : confirm(plan, signal)), signal)) ?? "no";
 }

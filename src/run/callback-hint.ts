@@ -2,9 +2,7 @@
  * A user who signs in pastes the address the browser ended at, or the code from it. A model that passes the task on tends to
  * tell it in other words, so the user's own message is looked at, for skills that use capabilities.
  */
-const CALLBACK = /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/?[^\s`"'<>]*[?&]code=/iu;
-/** As one provider gives it, alone on its line. */
-const BARE_CODE = /^[\s`]*4\/[\w-]{10,}[\s`]*$/mu;
+import { recogniseCallback } from "../capabilities/auth/recognise-callback.ts";
 
 const HINT =
   "The user's own message holds the answer of a sign-in. List the sign-ins that are pending, complete the newest one that fits with exactly what the user sent, and begin a new one only if none is pending.";
@@ -14,5 +12,5 @@ export function callbackHint(
   userMessage: string | undefined,
 ): string | undefined {
   if (capabilities.length === 0 || userMessage === undefined) return undefined;
-  return CALLBACK.test(userMessage) || BARE_CODE.test(userMessage) ? HINT : undefined;
+  return recogniseCallback(userMessage) ? HINT : undefined;
 }

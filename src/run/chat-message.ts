@@ -41,7 +41,7 @@ export async function readMessage(
   const { text } = cleanText(typed);
   const slash = readSlash(text);
   if (slash === undefined) return { kind: "message", message: neutralise(text), lists: [] };
-  const outcome = await callSkill(slash, state, options, facts);
+  const outcome = await callSkill(slash, state, { ...inherited(options), userMessage: typed }, facts);
   switch (outcome.kind) {
     case "inline":
       noteFolder(outcome.prepared, state);
@@ -64,7 +64,7 @@ export async function readMessage(
 function callSkill(
   { name, line }: Slash,
   { host, memory, budget, model, redactor }: ConversationState,
-  options: ChatOptions,
+  given: Omit<RunRequest, "skill">,
   { runId, signal }: TurnFacts,
 ): ReturnType<typeof invokeSkill> {
   const parent: RunParent = {
@@ -77,7 +77,7 @@ function callSkill(
     onChild: () => undefined,
   };
   const request: RunRequest = {
-    ...inherited(options),
+    ...given,
     skill: name,
     arguments: line,
     source: "user",

@@ -73,6 +73,7 @@ export async function surroundTurn(
     policy: config.policyTools,
     cwd: seen.world.cwd,
     isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
+    unapproved: () => memory.trust.unapproved,
     hostTools: programTools(host, options).map(({ name }) => name),
   });
   return {

@@ -3,12 +3,14 @@
  * see no more than the chat does, count for its budget, and pre-approve nothing beyond this turn.
  */
 import type { ModelMessage } from "ai";
+import { openRecording } from "../events/record.ts";
 import type { ConversationMemory } from "../invoke/inline.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import type { Redactor } from "../secrets/redaction.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
 import { createApprovals, createQuestionQueue, queueQuestions } from "./approvals.ts";
 import { type Budget, createBudget } from "./budget.ts";
+import { createCapabilityNotes } from "./capability-notes.ts";
 import type { ChatOptions } from "./chat.ts";
 import { chatPrompt } from "./chat-prompt.ts";
 import { type Surroundings, surroundTurn } from "./chat-surroundings.ts";
@@ -46,9 +48,13 @@ export interface TurnOrder {
   readonly state: ChatState;
   readonly options: ChatOptions;
   readonly message: string;
+  /** The same as the user typed it: without the instructions that a `/name` added. */
+  readonly userMessage: string;
   /** Of what the message put into the conversation. */
   readonly lists: readonly ToolLists[];
   readonly signal?: AbortSignal;
+  /** A file for its events. */
+  readonly record?: string;
 }
 
 export interface TurnOutcome extends CarriedOut {
@@ -62,17 +68,20 @@ export async function runTurn(order: TurnOrder): Promise<TurnOutcome> {
 }
 
 async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOutcome> {
-  const { runId, state, options, message, signal } = order;
-  const { host, model, redactor } = state;
+  const { runId, state, options, message, userMessage, signal } = order;
+  const { host, redactor } = state;
+  const model = modelFor(runId, state, around);
   const { config } = host.config();
   const { maxConversationTokens: _, maxConversationCost, ...wished } = options.limits ?? {};
   const limits = chooseLimits(config, wished);
   const budget = createBudget(limits, state.budget);
   const questions = createQuestionQueue();
+  const recording = order.record === undefined ? undefined : openRecording(order.record);
   const recorder = await openRecorder({
     places: host.places,
     runId,
     redactor,
+    recording,
     ...(options.onEvent && { onEvent: options.onEvent }),
   });
   const parent: RunParent = {
@@ -87,13 +96,14 @@ async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOut
     model,
     redactor,
     questions,
+    ...(recording && { recording }),
     onChild: (child) => recorder.emit({ type: "child-started", childRunId: child.runId, skill: child.skill }),
   };
   const invoke: InvokeFromModel = async (child, childSignal) => {
     const request: RunRequest = {
       ...child,
       ...inherited(options),
-      userMessage: message,
+      userMessage,
       source: "model",
       signal: childSignal,
     };
@@ -103,6 +113,7 @@ async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOut
   };
   const { network, policy, sandbox } = around;
   const reachedByScripts = new Set<string>();
+  const capabilityNotes = createCapabilityNotes();
   let limitMessage: string | undefined;
   const carried = await carryOut({
     runId,
@@ -122,8 +133,10 @@ async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOut
         openScript: createScriptPlaces({
           host,
           parent: () => parent,
-          request: inherited(options),
+          request: { ...inherited(options), userMessage },
           reached: reachedByScripts,
+          runId,
+          capabilityNotes: () => capabilityNotes,
         }),
         conversation: state.memory.trust,
       }),
@@ -147,6 +160,7 @@ async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOut
     declared: { network, read: [], write: [] },
     granted: around.granted,
     env: () => ({}),
+    capabilityNotes,
     redactor,
     limits,
     budget,
@@ -173,6 +187,13 @@ async function answerIn(around: Surroundings, order: TurnOrder): Promise<TurnOut
   };
 }
 
+/** A replay answers each turn from the next one that was recorded. */
+function modelFor(runId: string, { model }: ChatState, { world }: Surroundings): ResolvedModel {
+  if (model.replay === undefined) return model;
+  const { workDir, cwd } = world;
+  return { ...model, model: model.replay.modelFor({ runId, skill: CHAT.skill.name, workDir, cwd }) };
+}
+
 /** The user's own conversation, as logs name it. */
 const CHAT = {
   skill: { name: "chat", location: "" },
@@ -186,6 +207,7 @@ export function inherited({
   caller,
   approve,
   askUser,
+  confirm,
   tools,
   write,
   onEvent,
@@ -194,6 +216,7 @@ export function inherited({
     ...(caller && { caller }),
     ...(approve && { approve }),
     ...(askUser && { askUser }),
+    ...(confirm && { confirm }),
     ...(tools && { tools }),
     ...(write !== undefined && { write }),
     ...(onEvent && { onEvent }),

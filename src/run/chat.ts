@@ -36,7 +36,7 @@ export interface ChatLimits extends RunLimits {
 }
 
 export interface ChatOptions
-  extends Pick<RunRequest, "caller" | "approve" | "askUser" | "tools" | "write" | "onEvent"> {
+  extends Pick<RunRequest, "caller" | "approve" | "askUser" | "confirm" | "tools" | "write" | "onEvent"> {
   /** An alias, `provider/model`, or a model of the AI SDK. */
   readonly model?: string | GivenModel;
   readonly limits?: Partial<ChatLimits>;
@@ -66,7 +66,13 @@ export interface Chat {
    * One turn: a message, or `/name arguments` for a skill or a custom command. Never rejects for what happens in it.
    * One at a time: a second one before the first has ended throws `UsageError`.
    */
-  send(text: string, options?: { readonly signal?: AbortSignal }): Promise<ChatTurn>;
+  send(text: string, options?: SendOptions): Promise<ChatTurn>;
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal;
+  /** A file that keeps the events of the main agent's turn, to be replayed by a chat of its own. */
+  readonly record?: string;
 }
 
 /** Throws `MetierError` with the code `model.unavailable` when there is no model to talk with. */
@@ -104,7 +110,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
     const notice = noticeOf(result, budget, limitMessage);
     return notice === undefined ? result : { ...result, notice };
   };
-  const take = async (text: string, signal: AbortSignal | undefined): Promise<ChatTurn> => {
+  const take = async (text: string, { signal, record }: SendOptions): Promise<ChatTurn> => {
     const runId = createRunId();
     const used = budget.reached();
     if (used) return explain(limitedResult(runId, "chat", used.limit));
@@ -116,7 +122,16 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
     const { message, lists } = read;
     workRunId ??= runId;
     const turn = { ...state, history, workRunId };
-    const outcome = await runTurn({ runId, state: turn, options, message, lists, ...(signal && { signal }) });
+    const outcome = await runTurn({
+      runId,
+      state: turn,
+      options,
+      message,
+      userMessage: text,
+      lists,
+      ...(signal && { signal }),
+      ...(record !== undefined && { record }),
+    });
     keep(closeTurn(message, outcome));
     return explain(outcome.result, outcome.limitMessage);
   };
@@ -127,7 +142,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
     },
     budget,
     offers: () => listOffers(host, caller),
-    async send(text, { signal } = {}) {
+    async send(text, sendOptions = {}) {
       if (text.trim() === "") throw new UsageError("The message is empty.");
       if (isBusy) {
         throw new UsageError("A turn of this chat is under way.", {
@@ -136,7 +151,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
       }
       isBusy = true;
       try {
-        return await take(text, signal);
+        return await take(text, sendOptions);
       } finally {
         isBusy = false;
       }
@@ -144,10 +159,14 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
   };
 }
 
+/** Of a replay no recorded turn is taken yet: each turn takes the next one when it begins. */
+const NO_TURN = { runId: "", skill: "" } as const;
+
 async function openModel(host: RunHost, { model: asked }: ChatOptions): Promise<ResolvedModel> {
   const model = await resolveModel({
     config: host.config().config,
     environment: host.environment,
+    run: NO_TURN,
     ...(asked !== undefined && { asked }),
     ...(host.models && { given: host.models }),
     runCommand: createOwnCommand(host.environment),

@@ -2,6 +2,7 @@
 import { type Conversation, createConversation } from "../disclose/conversation.ts";
 import { createConversationTrust } from "../invoke/conversation-trust.ts";
 import type { ConversationMemory } from "../invoke/inline.ts";
+import { serverOf } from "../skill/remote-name.ts";
 import type { Trust } from "../skill/skill.ts";
 
 /** Of a conversation that begins. */
@@ -15,12 +16,16 @@ export function rememberConversation(
   trustOf: (skill: string) => Trust | undefined,
 ): ConversationMemory {
   const noted = createConversationTrust();
+  const untrusted = (): readonly string[] =>
+    conversation.activations.map(({ name }) => name).filter((name) => trustOf(name) !== "trusted");
   return {
     conversation,
     trust: {
       get taintedBy() {
-        const given = conversation.activations.find(({ name }) => trustOf(name) !== "trusted");
-        return noted.taintedBy ?? given?.name;
+        return noted.taintedBy ?? untrusted()[0];
+      },
+      get unapproved() {
+        return noted.unapproved ?? untrusted().find((name) => serverOf(name) !== undefined);
       },
       note: (skill, trust) => noted.note(skill, trust),
     },

@@ -58,7 +58,9 @@ export function makeDataFolders(places: Pick<Places, "data">, owner: DataOwner):
 
 function dataKey({ name, scope, directory, location, locked }: DataOwner["skill"], trust: Trust): string {
   if (trust === "trusted" && scope !== "project") return folderName(name);
-  // An installed skill has another folder after each update, and keeps its data.
-  if (locked && !locked.linked) return distinctName(name, `${realPathOr(locked.lock)}\0${name}`);
-  return distinctName(name, location === "" ? name : realPathOr(directory));
+  // An installed skill has another folder after each update, and keeps its data; one of another source gets none of it.
+  if (locked && !locked.linked)
+    return distinctName(name, `${realPathOr(locked.lock)}\0${name}\0${locked.origin}`);
+  // The name of a server's skill is its own, and its folder another after each change.
+  return distinctName(name, location === "" || scope === "remote" ? name : realPathOr(directory));
 }

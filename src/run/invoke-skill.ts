@@ -28,15 +28,21 @@ export interface InvokeOptions {
   readonly parent?: RunParent;
   /** Default: a new one. */
   readonly runId?: string;
+  /** `false`: a skill that needs a run of its own is refused. Default: it is run. */
+  readonly canRun?: boolean;
 }
 
 export async function invokeSkill(
   request: RunRequest,
   given: RunHost,
-  { asked, parent, runId = createRunId() }: InvokeOptions = {},
+  { asked, parent, runId = createRunId(), canRun = true }: InvokeOptions = {},
 ): Promise<InvokeOutcome> {
   const host = hideRestricted(given, request.caller);
-  const outcome = await prepareRequest(request, host, { ...(asked && { asked }), ...(parent && { parent }) });
+  const outcome = await prepareRequest(request, host, {
+    canRun,
+    ...(asked && { asked }),
+    ...(parent && { parent }),
+  });
   if (!outcome.ok) return { kind: "refused", refusal: outcome.refusal };
   const { prepared } = outcome;
   if (prepared.execution === "isolated") {
@@ -54,12 +60,14 @@ export async function prepareRequest(
     asked,
     parent,
     isDry = false,
-  }: Pick<InvokeOptions, "asked" | "parent"> & Pick<PrepareOptions, "isDry"> = {},
+    canRun = true,
+  }: Pick<InvokeOptions, "asked" | "parent"> & Pick<PrepareOptions, "isDry" | "canRun"> = {},
 ): Promise<PrepareOutcome> {
   checkProgramTools(programTools(host, request));
   return host.prepare(toInvocation(request, parent), {
     tools: (subject) => offeredTools(subject, host, request, parent),
     isDry,
+    canRun,
     ...(asked && { asked }),
     ...(parent && { conversation: parent.memory.trust }),
     ...(request.env && { env: request.env }),
@@ -108,6 +116,7 @@ function toInvocation(request: RunRequest, parent?: RunParent): Invocation {
   };
 }
 
-function filesOf({ skill }: PreparedInvocation, { library }: RunHost): readonly SkillResource[] {
+/** What a text names beside itself. */
+export function filesOf({ skill }: PreparedInvocation, { library }: RunHost): readonly SkillResource[] {
   return hasFolder(skill) ? library.listResources(skill.name).resources : [];
 }

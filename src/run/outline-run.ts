@@ -20,6 +20,7 @@ export function outlineRun(plan: RunPlan): RunOutline {
       ...("command" in hook && { command: hook.command }),
     })),
     env: Object.keys(prepared.env).sort(),
+    capabilities: skill.manifest.capabilities,
     sandbox: { backend: sandbox?.backend ?? "absent", declared, granted, network, world },
     limits,
     system: redactor.redact(plan.system),

@@ -1,9 +1,11 @@
 /** A script in the log: a run without a model, whose only call is the script. */
+import type { CapabilityUse } from "../events/run-event.ts";
 import type { RunRecorder } from "../events/run-recorder.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { World } from "../sandbox/world.ts";
 import type { Redactor } from "../secrets/redaction.ts";
 import { NO_USAGE } from "./budget.ts";
+import type { CapabilityCall } from "./capability-notes.ts";
 import type { ScriptEnding } from "./script-ending.ts";
 import type { ScriptRequest } from "./script-result.ts";
 
@@ -40,16 +42,21 @@ export function recordStart(
   recorder.emit({ type: "tool-called", ...CALL, input, decision: "allow", rule });
 }
 
+export function recordCapability(recorder: RunRecorder, call: CapabilityCall): void {
+  recorder.emit({ type: "capability-called", step: CALL.step, ...call });
+}
+
 export interface EndedScript extends ScriptEnding {
   /** As a model would be told. */
   readonly told: string;
   readonly stdout: string;
   readonly durationMs: number;
+  readonly capabilities?: readonly CapabilityUse[];
 }
 
 export function recordEnd(
   recorder: RunRecorder,
-  { status, error, told, stdout, durationMs }: EndedScript,
+  { status, error, told, stdout, durationMs, capabilities }: EndedScript,
 ): void {
   const isError = status !== "completed";
   recorder.emit({ type: "tool-finished", ...CALL, text: told, isError, durationMs });
@@ -62,5 +69,6 @@ export function recordEnd(
     durationMs,
     ...(status === "limited" && { limit: "time" }),
     ...(error && { error }),
+    ...(capabilities && { capabilities }),
   });
 }

@@ -13,6 +13,7 @@ import type { Skill, Trust } from "../skill/skill.ts";
 import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SearchProvider } from "../tools/web/web-search.ts";
+import type { RunCapabilities } from "./run-capabilities.ts";
 
 export interface PrepareOptions {
   readonly tools: NonNullable<InvocationHost["tools"]>;
@@ -25,6 +26,8 @@ export interface PrepareOptions {
   readonly signal?: AbortSignal;
   /** Only to see what would happen: no value is fetched and no command of a text is run. */
   readonly isDry?: boolean;
+  /** Whether whoever asks can run a skill in isolation. Default: yes. */
+  readonly canRun?: boolean;
 }
 
 export interface RunHost {
@@ -36,6 +39,8 @@ export interface RunHost {
   /** Tools of the embedding program. */
   readonly tools: readonly Tool[];
   readonly search?: SearchProvider;
+  /** Absent: nobody performs any, so a skill that declares some is not run. */
+  readonly capabilities?: RunCapabilities;
   config(): LoadedConfig;
   /** The skills a model may use. */
   readonly library: SkillLibrary;

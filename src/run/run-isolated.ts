@@ -17,6 +17,7 @@ import type { Approvals } from "./approvals.ts";
 import type { Budget } from "./budget.ts";
 import { createCallSlots } from "./call-slots.ts";
 import { callTool, type ToolDesk } from "./call-tool.ts";
+import type { CapabilityNotes } from "./capability-notes.ts";
 import { describeFault } from "./describe-fault.ts";
 import type { Reasoning } from "./effort.ts";
 import { guardModel } from "./guard-model.ts";
@@ -54,6 +55,8 @@ export interface IsolatedRun
   readonly outputFilter: OutputFilterMode;
   /** Asked for each call: once an untrusted text is in the conversation, secrets are not delivered any more. */
   env(): Readonly<Record<string, string>>;
+  /** What commands ask of the host: those of its skill, and those of scripts it runs. */
+  readonly capabilityNotes: CapabilityNotes;
   readonly redactor: Redactor;
   readonly limits: RunLimits;
   readonly reasoning?: Reasoning;
@@ -97,6 +100,15 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     onOutput: (piece) => stop.onOutput(piece),
   });
   const step = (): number => guarded.steps;
+  run.capabilityNotes.listen({
+    onCall: (call) => run.emit({ type: "capability-called", step: step(), ...run.redactor.redactJson(call) }),
+    onFault(text) {
+      const code = "capability.failed";
+      const message = run.redactor.redact(text);
+      run.emit({ type: "diagnostic", code, message });
+      diagnostics.push({ code, severity: "warning", path: prepared.skill.location, message });
+    },
+  });
   const hooks = openHooks({
     ...run,
     hooks: run.skillHooks ?? [],
@@ -137,6 +149,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
   };
   const outcome = await runToEnd(loop, hooks?.end).finally(() => stop.end());
   await Promise.allSettled(pending); // A tool that was stopped still ends its processes; nothing outlives the run.
+  await run.capabilityNotes.end();
   const ending = describeEnding(outcome, stop, run);
   const durationMs = Math.round(performance.now() - startedAt);
   const summary = {
@@ -152,7 +165,9 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     granted: run.granted,
     used: run.redactor.redactJson(used.list(run.reached)),
   };
-  run.emit({ type: "run-finished", ...summary, sandbox });
+  const capabilities = run.redactor.redactJson(run.capabilityNotes.list());
+  const called = capabilities.length > 0 && { capabilities };
+  run.emit({ type: "run-finished", ...summary, sandbox, ...called });
   const left = listWorkFiles(world.workDir);
   const result: RunResult = {
     runId: run.runId,
@@ -164,6 +179,7 @@ export async function carryOut(run: IsolatedRun): Promise<CarriedOut> {
     denied: run.redactor.redactJson(denied),
     files: left.files,
     sandbox,
+    ...called,
     diagnostics: [...diagnostics, ...used.diagnostics(prepared.skill.location), ...left.diagnostics],
   };
   return { result, messages: outcome.messages, fault: outcome.error };

@@ -29,6 +29,8 @@ export interface RunOutline {
   readonly hooks: readonly HookOutline[];
   /** Names only. */
   readonly env: readonly string[];
+  /** What the host performs for it, as it declares them. */
+  readonly capabilities: readonly string[];
   readonly sandbox: {
     readonly backend: SandboxBackend | "absent";
     readonly declared: SandboxUse;

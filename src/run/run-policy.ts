@@ -4,6 +4,7 @@ import type { ConversationMemory } from "../invoke/inline.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { ToolLists } from "../tools/policy-lists.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
+import { trustAllows } from "../trust/trust-policy.ts";
 import { createGrowingPolicy, type GrowingPolicy } from "./growing-policy.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -30,10 +31,16 @@ export function createRunPolicy(input: RunPolicyInput): GrowingPolicy {
     policy: policyTools,
     cwd,
     isPreApprovalStopped: () => memory.trust.taintedBy !== undefined,
+    unapproved: () => (isUnapproved(prepared) ? prepared.skill.name : memory.trust.unapproved),
     hostTools: programTools(host, request).map(({ name }) => name),
     isBare: !skills.namespaceTools,
     ...(outer && { outer }),
   });
+}
+
+/** It comes from an MCP server, and nobody said yes to what it executes. */
+function isUnapproved({ skill, trust }: PreparedInvocation): boolean {
+  return skill.remote !== undefined && !trustAllows(trust.level, "execute-from-server");
 }
 
 export function skillLists(

@@ -11,6 +11,7 @@ import { deliverValues } from "./deliver-values.ts";
 import { failedResult, refusedResult } from "./ended-early.ts";
 import { invokeSkill } from "./invoke-skill.ts";
 import { openRecorder } from "./open-recorder.ts";
+import { rawMessageOf } from "./raw-message.ts";
 import { retryingModel } from "./retrying-model.ts";
 import type { RunHost } from "./run-host.ts";
 import { runIsolated } from "./run-isolated.ts";
@@ -51,12 +52,15 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
   };
   const reachedByScripts = new Set<string>();
   const outcome = await planIn(asking, {
+    questions,
     invoke: (child, signal) => startChild(child, signal, order, current()),
     openScript: createScriptPlaces({
       host,
       parent: () => asParent(order, current()),
       request: inherited(order),
       reached: reachedByScripts,
+      runId,
+      capabilityNotes: () => current().plan.capabilityNotes,
     }),
   }).catch(abandonAndThrow);
   if (!outcome.ok) {
@@ -109,7 +113,8 @@ export async function runPrepared(order: RunOrder): Promise<RunResult> {
 export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
   try {
     const never = (): Promise<never> => Promise.reject(new Error("Nothing runs in a plan."));
-    const outcome = await planIn({ ...order, isDry: true }, { invoke: never, openScript: never });
+    const doors = { invoke: never, openScript: never, questions: createQuestionQueue() };
+    const outcome = await planIn({ ...order, isDry: true }, doors);
     if (outcome.ok) await outcome.plan.close();
     return outcome;
   } finally {
@@ -119,11 +124,11 @@ export async function planOnly(order: RunOrder): Promise<PlanOutcome> {
 
 async function planIn(
   order: RunOrder & Pick<PlanInput, "isDry">,
-  doors: Pick<PlanInput, "invoke" | "openScript">,
+  doors: Pick<PlanInput, "invoke" | "openScript" | "questions">,
 ): Promise<PlanOutcome> {
   const { work } = runFolder(order.host.places, order.runId);
   mkdirSync(work, { recursive: true, mode: 0o700 });
-  return setUpRun({ ...order, ...doors, workDir: work });
+  return setUpRun({ ...order, ...doors, workDir: order.request.workDir ?? work });
 }
 
 interface StartedRun {
@@ -171,12 +176,14 @@ function asParent(
 
 /** A skill that this run starts is asked for by a model, for the same caller. */
 function inherited({ prepared, request }: RunOrder): Omit<RunRequest, "skill"> {
-  const { approve, askUser, userMessage, tools, write, privateFiles, onEvent, onProgress } = request;
+  const { approve, askUser, confirm, tools, write, privateFiles, onEvent, onProgress } = request;
+  const userMessage = rawMessageOf(request);
   return {
     source: "model",
     caller: prepared.caller,
     ...(approve && { approve }),
     ...(askUser && { askUser }),
+    ...(confirm && { confirm }),
     ...(userMessage !== undefined && { userMessage }),
     ...(tools && { tools }),
     ...(write !== undefined && { write }),

@@ -1,4 +1,5 @@
 /** What a caller says when it asks for a run. */
+import type { ConfirmMutation } from "../capabilities/capability-broker.ts";
 import type { RunEvent } from "../events/run-event.ts";
 import type { InvocationSource } from "../foundation/errors.ts";
 import type { Caller, SkillRequest } from "../invoke/invocation.ts";
@@ -17,9 +18,13 @@ export interface RunRequest extends SkillRequest {
   readonly limits?: Partial<RunLimits>;
   /** Whether a trusted run may write to the working directory. */
   readonly write?: boolean;
+  /** An existing folder that is nobody else's, in place of a new work folder; it is not removed with the run. */
+  readonly workDir?: string;
   /** `all`: yes to every question the tool policy would ask. Absent: nobody can be asked, so no. */
   readonly approve?: "all" | AskApproval;
   readonly askUser?: AskUser;
+  /** Asked before a capability changes something; `approve` does not answer it. Default: that of `createMetier`. */
+  readonly confirm?: ConfirmMutation;
   /** What the user wrote last, word for word, when a model passes the task on. */
   readonly userMessage?: string;
   /** Tools of the embedding program for this call, and for the skills it starts, beside those of `createMetier`. */

@@ -1,5 +1,5 @@
 /** What a caller gets from a run, whatever became of it. */
-import type { RunLimit, RunStatus, TokenUsage } from "../events/run-event.ts";
+import type { CapabilityUse, RunLimit, RunStatus, TokenUsage } from "../events/run-event.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Refusal } from "../invoke/invocation.ts";
 import type { SandboxBackend } from "../sandbox/sandbox.ts";
@@ -33,6 +33,8 @@ export interface RunResult {
     /** Hosts by tools and processes, absolute paths by the file tools; what processes opened is not known. */
     readonly used: SandboxUse;
   };
+  /** What its commands asked of the host, sorted; absent: nothing. */
+  readonly capabilities?: readonly CapabilityUse[];
   readonly diagnostics: readonly Diagnostic[];
 }
 

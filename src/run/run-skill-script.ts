@@ -9,6 +9,7 @@ import { runFolder } from "../events/run-log.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { UsageError } from "../foundation/errors.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
+import type { Redactor } from "../secrets/redaction.ts";
 import { explainNoSandbox } from "../tools/bash.ts";
 import { readJsonOutput } from "../tools/json-output.ts";
 import { createOutputPager, type PagedOutput } from "../tools/page-output.ts";
@@ -16,13 +17,16 @@ import { describeOutcome, MAX_OUTPUT_BYTES } from "../tools/run-command.ts";
 import { type PreparedScript, prepareScript } from "../tools/scripts/prepare-script.ts";
 import { createToolPolicy } from "../tools/tool-policy.ts";
 import { showValue } from "../validate/report.ts";
+import { createQuestionQueue } from "./approvals.ts";
+import { type CapabilityNotes, createCapabilityNotes } from "./capability-notes.ts";
+import { refuseWithoutSocket } from "./capability-preflight.ts";
 import { deliverValues } from "./deliver-values.ts";
 import { hideRestricted } from "./hide-restricted.ts";
 import { prepareRequest } from "./invoke-skill.ts";
 import { listWorkFiles } from "./list-work-files.ts";
 import { openRecorder } from "./open-recorder.ts";
 import { openRedactor } from "./open-redactor.ts";
-import { recordEnd, recordStart } from "./record-script.ts";
+import { recordCapability, recordEnd, recordStart } from "./record-script.ts";
 import type { RunHost } from "./run-host.ts";
 import { describeEnding, MORE_TIME } from "./script-ending.ts";
 import type { ScriptRequest, ScriptResult } from "./script-result.ts";
@@ -53,9 +57,23 @@ export async function runSkillScript(
   const { folder, work } = runFolder(host.places, runId);
   mkdirSync(work, { recursive: true, mode: 0o700 });
   const { skill, trust } = prepared;
-  const place = await openSkillPlace({ skill, trust: trust.level, host, workDir: work, request });
+  const redactor = openRedactor({ prepared, request, host });
+  const capabilityNotes = createCapabilityNotes();
+  const place = await openSkillPlace({
+    skill,
+    trust: trust.level,
+    host,
+    run: { runId, redactor, capabilityNotes, questions: createQuestionQueue() },
+    workDir: request.workDir ?? work,
+    request,
+  });
   try {
-    const order: ScriptOrder = { runId, request, host, prepared, place, timeoutMs };
+    const order = { runId, request, host, prepared, place, timeoutMs, redactor, capabilityNotes };
+    const refusal = refuseWithoutSocket(skill, place.sandbox);
+    if (refusal) {
+      rmSync(folder, { recursive: true, force: true });
+      return { ...describeSkill(order), status: "refused", refusal };
+    }
     const ready = await getReady(order);
     if (ready.ok) return await carryOut(order, ready);
     rmSync(folder, { recursive: true, force: true });
@@ -80,6 +98,8 @@ interface ScriptOrder {
   readonly prepared: PreparedInvocation;
   readonly place: SkillPlace;
   readonly timeoutMs: number;
+  readonly redactor: Redactor;
+  readonly capabilityNotes: CapabilityNotes;
 }
 
 /** What the caller asks for, within what the policy allows. */
@@ -117,8 +137,7 @@ async function getReady({ request, place, prepared, timeoutMs }: ScriptOrder): P
 }
 
 async function carryOut(order: ScriptOrder, ready: Extract<Ready, { ok: true }>): Promise<ScriptResult> {
-  const { runId, request, host, prepared, place, timeoutMs } = order;
-  const redactor = openRedactor({ prepared, request, host });
+  const { runId, request, host, prepared, place, timeoutMs, redactor, capabilityNotes } = order;
   const recorder = await openRecorder({
     places: host.places,
     runId,
@@ -126,6 +145,10 @@ async function carryOut(order: ScriptOrder, ready: Extract<Ready, { ok: true }>)
     ...(request.onEvent && { onEvent: request.onEvent }),
   });
   recordStart(recorder, { request, prepared, world: place.world, redactor });
+  capabilityNotes.listen({
+    onCall: (call) => recordCapability(recorder, redactor.redactJson(call)),
+    onFault: (message) => recorder.emit({ type: "diagnostic", code: "capability.failed", message }),
+  });
   const pager = createOutputPager({
     world: place.world,
     callId: "script",
@@ -139,12 +162,16 @@ async function carryOut(order: ScriptOrder, ready: Extract<Ready, { ok: true }>)
     onOutput: (stream, chunk) => pager.take(stream, chunk),
   });
   const output = pager.end();
+  await capabilityNotes.end();
   const ending = describeEnding(outcome, { ...ready, script: request.script, timeoutMs });
+  const capabilities = redactor.redactJson(capabilityNotes.list());
+  const called = capabilities.length > 0 && { capabilities };
   recordEnd(recorder, {
     ...ending,
     told: describeOutcome(outcome, output, { timeoutMs, moreTime: MORE_TIME }),
     stdout: output.stdout.head,
     durationMs: outcome.durationMs,
+    ...called,
   });
   await recorder.close();
   const left = listWorkFiles(place.world.workDir);
@@ -160,6 +187,7 @@ async function carryOut(order: ScriptOrder, ready: Extract<Ready, { ok: true }>)
     ...(json !== undefined && { json }),
     durationMs: outcome.durationMs,
     files: left.files,
+    ...called,
     diagnostics: [
       ...described.diagnostics,
       ...redactor.diagnostics,

@@ -126,7 +126,8 @@ function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: b
   };
 }
 
-function noteReading(library: SkillLibrary, conversation: ConversationTrust): SkillLibrary {
+/** Whatever is read of an untrusted skill is in the conversation from then on. */
+export function noteReading(library: SkillLibrary, conversation: ConversationTrust): SkillLibrary {
   return {
     ...library,
     readResource(name, path, options) {

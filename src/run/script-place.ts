@@ -8,6 +8,9 @@ import { folderName } from "../host/folder-name.ts";
 import { refusalText } from "../invoke/refusal-text.ts";
 import type { OpenScriptPlace } from "../tools/scripts/run-script.ts";
 import { trustAllows } from "../trust/trust-policy.ts";
+import { createQuestionQueue } from "./approvals.ts";
+import type { CapabilityNotes } from "./capability-notes.ts";
+import { refuseWithoutSocket } from "./capability-preflight.ts";
 import { deliverValues } from "./deliver-values.ts";
 import { prepareRequest } from "./invoke-skill.ts";
 import { openRedactor } from "./open-redactor.ts";
@@ -24,6 +27,9 @@ export interface ScriptPlaceInput {
   readonly request: Omit<RunRequest, "skill">;
   /** Hosts that the scripts reach are added. */
   readonly reached: Set<string>;
+  readonly runId: string;
+  /** What the scripts ask of the host is added. */
+  capabilityNotes(): CapabilityNotes;
 }
 
 export function createScriptPlaces(input: ScriptPlaceInput): OpenScriptPlace {
@@ -35,7 +41,7 @@ export function createScriptPlaces(input: ScriptPlaceInput): OpenScriptPlace {
     if (!outcome.ok) return { ok: false, message: refusalText(outcome.refusal) };
     const { prepared } = outcome;
     const { skill, trust } = prepared;
-    openRedactor({ prepared, request: asked, host, parent }); // What it is given is kept out of what its caller shows.
+    const redactor = openRedactor({ prepared, request: asked, host, parent }); // What it is given is kept out of what its caller shows.
     // Beside the work folder, where nothing that runs could have put a link in the way.
     const isShared = trustAllows(trust.level, "read-working-directory");
     const workDir = isShared
@@ -43,15 +49,22 @@ export function createScriptPlaces(input: ScriptPlaceInput): OpenScriptPlace {
       : join(dirname(world.workDir), "scripts", folderName(skill.name));
     mkdirSync(workDir, { recursive: true, mode: 0o700 });
     parent.memory.trust.note(skill.name, skill.trust.level); // What it writes is read in the conversation.
+    const { questions = createQuestionQueue() } = parent;
     const place = await openSkillPlace({
       skill,
       trust: trust.level,
       host,
+      run: { runId: input.runId, redactor, capabilityNotes: input.capabilityNotes(), questions },
       workDir,
       request: asked,
       parent,
       conversation: parent.memory.trust,
     });
+    const unreachable = refuseWithoutSocket(skill, place.sandbox);
+    if (unreachable) {
+      await place.close();
+      return { ok: false, message: refusalText(unreachable) };
+    }
     return {
       ok: true,
       world: place.world,

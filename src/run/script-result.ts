@@ -7,7 +7,17 @@ import type { RunResult } from "./run-result.ts";
 export interface ScriptRequest
   extends Pick<
     RunRequest,
-    "skill" | "source" | "caller" | "write" | "env" | "privateFiles" | "signal" | "onEvent" | "onProgress"
+    | "skill"
+    | "source"
+    | "caller"
+    | "confirm"
+    | "write"
+    | "workDir"
+    | "env"
+    | "privateFiles"
+    | "signal"
+    | "onEvent"
+    | "onProgress"
   > {
   /** Path in the skill's folder. */
   readonly script: string;
@@ -21,7 +31,7 @@ export interface ScriptRequest
 }
 
 export interface ScriptResult
-  extends Pick<RunResult, "trust" | "refusal" | "files" | "sandbox" | "diagnostics"> {
+  extends Pick<RunResult, "trust" | "refusal" | "files" | "sandbox" | "capabilities" | "diagnostics"> {
   readonly runId: string;
   readonly skill: string;
   readonly script: string;

@@ -4,6 +4,7 @@
  */
 import type { Agent } from "../agents/agent.ts";
 import { hasFolder } from "../disclose/skill-folder.ts";
+import { tellOrigin } from "../disclose/tell-origin.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { refuseMissingTools } from "../invoke/checks/tools.ts";
 import type { ConversationMemory } from "../invoke/inline.ts";
@@ -16,13 +17,19 @@ import type { Skill } from "../skill/skill.ts";
 import type { OpenScriptPlace } from "../tools/scripts/run-script.ts";
 import { type Tool, toolId } from "../tools/tool.ts";
 import type { ToolPolicy } from "../tools/tool-policy.ts";
+import { answerSignIn } from "./answer-sign-in.ts";
+import type { QuestionQueue } from "./approvals.ts";
 import { callbackHint } from "./callback-hint.ts";
+import { type CapabilityNotes, createCapabilityNotes } from "./capability-notes.ts";
+import { refuseWithoutSocket, reportUnlinked } from "./capability-preflight.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import { createMemory } from "./conversation-memory.ts";
 import { type Reasoning, readEffort } from "./effort.ts";
 import { findHooks, type RunHook } from "./hooks/find-hooks.ts";
+import { describeCaller } from "./open-capabilities.ts";
 import { openRedactor } from "./open-redactor.ts";
 import { createOwnCommand } from "./own-command.ts";
+import { rawMessageOf } from "./raw-message.ts";
 import { reportUnpriced } from "./report-unpriced.ts";
 import type { RunHost } from "./run-host.ts";
 import { chooseLimits, type RunLimits } from "./run-limits.ts";
@@ -47,6 +54,8 @@ export interface RunPlan
   /** Commands of the skill around its tool calls and at its end. */
   readonly skillHooks: readonly RunHook[];
   readonly memory: ConversationMemory;
+  /** What its commands ask of the host. */
+  readonly capabilityNotes: CapabilityNotes;
   readonly redactor: Redactor;
   readonly limits: RunLimits;
   readonly reasoning?: Reasoning;
@@ -83,6 +92,8 @@ export interface PlanInput {
   readonly parent?: RunParent;
   /** Only to see what would happen: no key is fetched. */
   readonly isDry?: boolean;
+  /** Where questions to a person wait. */
+  readonly questions: QuestionQueue;
   /** How the run's own `use_skill` starts another skill. */
   readonly invoke: InvokeFromModel;
   /** Where its `run_script` runs scripts of other skills. */
@@ -117,10 +128,13 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
   if (!agent.ok) return agent;
   const { isDry = false } = input;
   const memory = createMemory();
+  const redactor = openRedactor(input);
+  const capabilityNotes = createCapabilityNotes();
   const place = await openSkillPlace({
     skill,
     trust: trust.level,
     host,
+    run: { runId, redactor, capabilityNotes, questions: input.questions },
     workDir,
     request,
     isDry,
@@ -128,8 +142,11 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
     ...(parent && { parent }),
   });
   opened.push(place);
+  const unreachable = refuseWithoutSocket(skill, place.sandbox);
+  if (unreachable) return { ok: false, refusal: unreachable };
   const model = await chooseModel(input, agent.agent, place.world);
   if (!model.ok) return { ok: false, fault: { ...model, code: "model.missing" } };
+  for (const secret of model.secrets) redactor.add(secret);
   const { network } = place;
   const others = runTools({
     host,
@@ -142,7 +159,6 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
     openScript: input.openScript,
     conversation: memory.trust,
   });
-  const redactor = openRedactor({ ...input, secrets: model.secrets });
   const limits = limitsOf(input, agent.agent);
   const toolsets = await openRunToolsets({
     prepared,
@@ -176,7 +192,7 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
     isBare: !host.config().config.skills.namespaceTools,
   });
   const reasoning = readEffort(skill.manifest.effort);
-  const hint = callbackHint(skill.manifest.capabilities, request.userMessage);
+  const hint = await tellSignIn(input, redactor);
   const plan: RunPlan = {
     runId,
     prepared,
@@ -184,6 +200,7 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
     system: assembleSystemPrompt({
       skill: skill.name,
       authors: skill.manifest.authors,
+      ...(skill.remote && { origin: tellOrigin(skill.remote) }),
       instructions: prepared.instructions,
       capabilities: skill.manifest.capabilities,
       ...(agent.agent && { role: agent.agent.systemPrompt }),
@@ -210,6 +227,7 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
     granted: place.granted,
     skillHooks: hooks.hooks,
     memory,
+    capabilityNotes,
     redactor,
     limits,
     ...(reasoning && { reasoning }),
@@ -217,6 +235,7 @@ async function decide(input: PlanInput, opened: Opened[]): Promise<PlanOutcome> 
       ...prepared.diagnostics,
       ...place.diagnostics,
       ...toolsets.diagnostics,
+      ...(await reportUnlinked(skill, host.capabilities, request.caller)),
       ...model.diagnostics,
       ...reportUnpriced(limits, model),
       ...policy.diagnostics,
@@ -237,6 +256,18 @@ function refuseWithout(skill: Skill, others: readonly Tool[], toolsets: RunTools
   if (missing === undefined) return undefined;
   const hint = [missing.hint, ...diagnostics.map(({ message }) => message)].join(" ");
   return { ...missing, hint, skill: skill.name, also: [] };
+}
+
+/** In a mere plan nothing is completed. */
+async function tellSignIn(
+  { prepared: { skill }, request, host, runId, isDry }: PlanInput,
+  redactor: Redactor,
+): Promise<string | undefined> {
+  const message = rawMessageOf(request);
+  const caller = describeCaller(skill, request, runId);
+  const { capabilities } = host;
+  if (isDry || !capabilities || !caller) return callbackHint(skill.manifest.capabilities, message);
+  return answerSignIn({ capabilities, caller, message, redactor });
 }
 
 function chooseModel(

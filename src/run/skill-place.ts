@@ -1,6 +1,6 @@
 /**
- * Where the processes of one skill run: what they see of the machine, what holds them, and which domains they reach.
- * Decided the same way for a run, a script and a hook; open until `close`.
+ * Where the processes of one skill run: what they see of the machine, what holds them, which domains and which
+ * capabilities they reach. Decided the same way for a run, a script and a hook; open until `close`.
  */
 import { hasFolder } from "../disclose/skill-folder.ts";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
@@ -16,6 +16,7 @@ import { configFilesOf } from "./config-files.ts";
 import { type DataFolders, makeDataFolders, nameDataFolders } from "./data-folder.ts";
 import { grantedPaths, grantReach, reportMissing } from "./granted-reach.ts";
 import { holdToTrust } from "./hold-to-trust.ts";
+import { type CapabilityRequest, openCapabilities, type ServedRun } from "./open-capabilities.ts";
 import { openEgress } from "./open-egress.ts";
 import type { RunHost } from "./run-host.ts";
 import type { RunParent } from "./run-parent.ts";
@@ -27,12 +28,16 @@ export interface SkillPlaceInput {
   readonly skill: Skill;
   /** Already lowered to its caller's. */
   readonly trust: Trust;
-  readonly host: Pick<RunHost, "places" | "cwd" | "environment" | "config">;
+  readonly host: Pick<RunHost, "places" | "cwd" | "environment" | "config" | "capabilities">;
+  readonly run: ServedRun;
   /** Exists, and belongs to this use alone. */
   readonly workDir: string;
-  readonly request: Pick<RunRequest, "write" | "privateFiles" | "caller" | "signal" | "onProgress">;
+  readonly request: Pick<RunRequest, "write" | "privateFiles" | "signal" | "onProgress"> & CapabilityRequest;
   readonly parent?: Pick<RunParent, "world" | "network">;
-  /** Of the conversation its commands serve: an untrusted text in it ends their network, and what needs trust to hold. */
+  /**
+   * Of the conversation its commands serve: an untrusted text in it ends their network and their capabilities, and what
+   * needs trust to hold.
+   */
   readonly conversation?: ConversationTrust;
   /** Only to see what would happen: nothing is started. */
   readonly isDry?: boolean;
@@ -89,11 +94,12 @@ export async function openSkillPlace(input: SkillPlaceInput): Promise<SkillPlace
   const reachable = input.isDry ? [] : network;
   const egress =
     held && (await openEgress({ sandbox: held, network: reachable, places: host.places, conversation }));
+  const capable = egress && !input.isDry && openCapabilities({ ...input, sandbox: egress.sandbox });
   return {
     get world() {
       return world;
     },
-    ...(egress && { sandbox: egress.sandbox }),
+    ...(egress && { sandbox: (capable || egress).sandbox }),
     network,
     reached: egress?.reached ?? new Set(),
     declared: reach.declared,
@@ -114,7 +120,10 @@ export async function openSkillPlace(input: SkillPlaceInput): Promise<SkillPlace
       shown.add(folder);
       ({ world } = lookAround(input, shown, seen));
     },
-    close: async () => egress?.close(),
+    async close() {
+      if (capable) await capable.close();
+      await egress?.close();
+    },
   };
 }
 

@@ -13,6 +13,8 @@ export interface SystemPromptParts {
   readonly role?: string;
   /** Of other skills, each wrapped (`wrapInstructions`): what that agent is given beforehand. */
   readonly preloaded?: string;
+  /** Whose skill it is, where it is not of this machine. */
+  readonly origin?: string;
   readonly authors?: readonly string[];
   /** Why the skill exists. */
   readonly rationale?: string;
@@ -72,8 +74,9 @@ function preloaded({ preloaded: text = "" }: SystemPromptParts): Lines {
   return text === "" ? [] : [text.replace(OWN_MARK, "&lt;")];
 }
 
-function provenance({ authors = [], rationale = "" }: SystemPromptParts): Lines {
+function provenance({ origin, authors = [], rationale = "" }: SystemPromptParts): Lines {
   return [
+    ...(origin === undefined ? [] : [`The skill comes from the ${safeLine(origin)}, not from the user.`]),
     ...(authors.length > 0 ? [`The skill was written by ${authors.map(safeLine).join(", ")}.`] : []),
     ...(rationale.trim() === "" ? [] : [`Why it exists: ${safeLine(rationale)}`]),
   ];
@@ -84,8 +87,9 @@ function capabilityContract({ capabilities = [], capabilityHint }: SystemPromptP
   const names = capabilities.map((name) => `\`${safeLine(name)}\``).join(", ");
   return [
     `The host performs these operations for you: ${names}. It keeps all credentials; never ask for a password, key or token.`,
+    "Call them by commands: `metier-sb capability list` says what there is, `metier-sb capability invoke --help` how one is called.",
     "If one answers that the user has to sign in first, give the user its address or code exactly as it is, and finish.",
-    ...(capabilityHint === undefined ? [] : [capabilityHint]),
+    ...(capabilityHint === undefined ? [] : [safeLine(capabilityHint)]),
   ];
 }
 

@@ -6,16 +6,22 @@ import type { OutputFilterMode } from "../config/run-fields.ts";
 import type { SkillRequest } from "../invoke/invocation.ts";
 import { refusalText } from "../invoke/refusal-text.ts";
 import { useSkillSchema } from "../invoke/use-skill-schema.ts";
+import { parseSkillAddress } from "../skill/scope.ts";
 import type { Skill } from "../skill/skill.ts";
 import { answer, fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
+import { showValue } from "../validate/report.ts";
 import type { InvokeOutcome } from "./invoke-outcome.ts";
 import { filterOutput } from "./output-filter.ts";
 import { wrapResult } from "./wrap-result.ts";
 
-export type InvokeFromModel = (request: SkillRequest, signal: AbortSignal) => Promise<InvokeOutcome>;
+export type InvokeFromModel = (
+  request: SkillRequest,
+  signal: AbortSignal,
+  userMessage?: string,
+) => Promise<InvokeOutcome>;
 
-/** All it needs of a call is a way to be stopped. */
-export type UseSkillTool = Tool<{ readonly signal: AbortSignal }>;
+/** All it needs of a call is a way to be stopped; a host that knows it also says what the user wrote. */
+export type UseSkillTool = Tool<{ readonly signal: AbortSignal; readonly userMessage?: string }>;
 
 /** `undefined` when there is no skill a model may use: then there is no such tool. */
 export function useSkillTool(
@@ -30,8 +36,15 @@ export function useSkillTool(
     description: schema.description,
     inputSchema: schema.inputSchema,
     effect: "skill",
-    execute: async (input, { signal }) =>
-      answerOutcome(await invoke(toRequest(input), signal), outputFilter()),
+    async execute(input, { signal, userMessage }) {
+      const request = toRequest(input);
+      const { scope, name } = parseSkillAddress(request.skill);
+      // A scope is for people: it also leads to a skill that another one of its name hides.
+      if (scope !== undefined) {
+        return fault(`\`skill\` is ${showValue(request.skill)}; give the name alone, ${showValue(name)}.`);
+      }
+      return answerOutcome(await invoke(request, signal, userMessage), outputFilter());
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { nearestNames } from "../foundation/nearest-names.ts";
 import { checkProgramTools } from "../tools/check-program-tools.ts";
 import { PROFILES } from "../validate/profiles.ts";
 import { showValue } from "../validate/report.ts";
+import { checkCapabilityOptions } from "./check-capability-options.ts";
 import type { MetierOptions } from "./metier-options.ts";
 
 interface OptionType {
@@ -52,6 +53,7 @@ const OPTIONS: Readonly<Record<keyof MetierOptions, OptionType>> = {
   tools: { allowed: "a list of tools", accepts: Array.isArray },
   agents: { allowed: "a list of agents", accepts: Array.isArray },
   search: OBJECT,
+  capabilities: OBJECT,
   cwd: FOLDER,
   home: PATH,
   configFile: PATH,
@@ -81,7 +83,9 @@ export function checkOptions(options: unknown): void {
     const shown = typeof value === "string" ? showValue(value) : kindOf(value);
     throw new UsageError(`The option \`${name}\` is ${shown}; allowed is ${allowed}.`);
   }
-  checkProgramTools((options as MetierOptions).tools ?? []);
+  const { tools = [], capabilities = {} } = options as MetierOptions;
+  checkProgramTools(tools);
+  checkCapabilityOptions(capabilities);
 }
 
 function isOption(name: string): name is keyof MetierOptions {

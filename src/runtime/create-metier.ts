@@ -14,12 +14,15 @@ import type { Skill } from "../skill/skill.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { StoredGrants } from "../trust/grant-store.ts";
 import type { Profile } from "../validate/profiles.ts";
+import { type Capabilities, createCapabilities } from "./capabilities.ts";
 import { checkOptions } from "./check-options.ts";
 import { createDisclosure, type Disclosure } from "./disclosure.ts";
+import { createHolding } from "./holding.ts";
 import { createInstalling, type Installing } from "./installing.ts";
 import { loadState, type MetierState } from "./load-state.ts";
 import type { MetierOptions } from "./metier-options.ts";
 import { isRegisteredAs, refuseKnown, requireRegistered, toRegistration } from "./registration.ts";
+import { createRemote, type Remote } from "./remote.ts";
 import { createRunning, type Running } from "./running.ts";
 import { createScanning, type Scanning } from "./scanning.ts";
 import type { Discovery, Wanted } from "./wanted.ts";
@@ -33,6 +36,10 @@ export interface Metier extends Disclosure, Running, Installing, Scanning {
   readonly roots: readonly SkillRoot[];
   readonly places: Places;
   readonly project: ProjectFolders;
+  /** What providers do for a user, outside of runs too. */
+  readonly capabilities: Capabilities;
+  /** The MCP servers whose skills are in the catalog. */
+  readonly remote: Remote;
   /** Usable skills, sorted by name; the filter adds disabled, unavailable and shadowed ones. */
   list(filter?: SkillFilter): readonly Skill[];
   /** The skill that has this name, whatever its status; `scope:name` reaches shadowed ones. */
@@ -106,11 +113,24 @@ export async function createMetierUnder(
 
   const given = (): readonly GivenSkill[] =>
     [...(options.integrations ?? []), ...state.registered].filter((entry) => typeof entry !== "string");
+  const cacheFolder = options.index === false ? undefined : places.cache;
+  const environment = options.environment ?? process.env;
+  const { remote, ready } = createRemote({ current: () => state, reload, places, environment });
+  const holding = createHolding({ current: () => state, ready, cacheFolder });
+  const { load: loadSkill } = remote;
   const disclosure = createDisclosure({
     current: () => state,
     given,
+    holding,
+    load: loadSkill,
     profile,
-    cacheFolder: options.index === false ? undefined : places.cache,
+    cacheFolder,
+  });
+  const { capabilities, forRuns } = createCapabilities({
+    config: () => state.config,
+    options: options.capabilities ?? {},
+    places,
+    environment,
   });
 
   return {
@@ -128,6 +148,8 @@ export async function createMetierUnder(
     },
     places,
     project,
+    capabilities,
+    remote,
     list: (filter) => state.catalog.list(filter),
     get: (name) => state.catalog.get(name),
     require: (name) => state.catalog.require(name),
@@ -140,13 +162,16 @@ export async function createMetierUnder(
       reload,
       given,
       disclosure,
+      holding,
+      ready,
       options,
       profile,
       places,
       cwd,
-      environment: options.environment ?? process.env,
+      environment,
+      capabilities: forRuns,
     }),
-    ...createScanning({ current: () => state, cwd }),
+    ...createScanning({ current: () => state, load: loadSkill, cwd }),
     ...createInstalling({
       current: () => state,
       reload,
@@ -154,7 +179,7 @@ export async function createMetierUnder(
       places,
       project,
       cwd,
-      environment: options.environment ?? process.env,
+      environment,
     }),
     reload,
 

@@ -1,4 +1,5 @@
 /** What a `Metier` tells a model, tier by tier: the functions of `src/disclose` over its current snapshot. */
+import { existsSync } from "node:fs";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import { skillSettings } from "../config/skill-settings.ts";
@@ -12,12 +13,14 @@ import { visibleSkills } from "../disclose/visible-skills.ts";
 import type { FindHit } from "../find/build-finder.ts";
 import { matchTriggers, type TriggerMatches } from "../find/match-triggers.ts";
 import { type FindIndex, openFindIndex } from "../find/open-find-index.ts";
-import { SkillLoadError } from "../foundation/errors.ts";
+import { SkillLoadError, SkillResourceError } from "../foundation/errors.ts";
 import type { Skill } from "../skill/skill.ts";
 import { linkTargets } from "../sources/skill-root.ts";
 import { type SkillTools, type SkillToolsOptions, skillTools } from "../tools/skills/skill-tools.ts";
 import type { Profile } from "../validate/profiles.ts";
+import type { Holding } from "./holding.ts";
 import type { MetierState } from "./load-state.ts";
+import type { Remote } from "./remote.ts";
 
 export interface ResourceOptions {
   readonly range?: ByteRange;
@@ -51,12 +54,22 @@ export interface DisclosureInputs {
   current(): MetierState;
   /** Skills that were given as objects, whose bodies are nowhere else. */
   given(): readonly GivenSkill[];
+  readonly holding: Holding;
+  /** Fetches the files of a skill that is not here. */
+  readonly load: Remote["load"];
   readonly profile: Profile;
   /** Where the search index lives; no index without it. */
   readonly cacheFolder?: string | undefined;
 }
 
-export function createDisclosure({ current, given, profile, cacheFolder }: DisclosureInputs): Disclosure {
+export function createDisclosure({
+  current,
+  given,
+  holding: { whyHeld },
+  load,
+  profile,
+  cacheFolder,
+}: DisclosureInputs): Disclosure {
   const access = (): { readonly roots: readonly string[] } => ({
     roots: linkTargets(current().roots),
   });
@@ -64,7 +77,7 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
     given().find(({ name }) => name === skill.name || name === skill.manifest.displayName)?.instructions;
   /** Asked after the reading, so that a change in between is noticed. */
   const holdToLock = (skill: Skill): void => {
-    const changed = skill.locked && current().trustOnUse(skill).changed;
+    const changed = (skill.locked || skill.remote) && current().trustOnUse(skill).changed;
     if (changed) throw new SkillLoadError(skill.name, skill.location, changed.message, changed);
   };
   /** One search index for each snapshot: a second question does not open it again. */
@@ -87,14 +100,17 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
     find: async (query, k) => (await finder()).find(query, k),
     matchTriggers: (message) => matchTriggers(visibleSkills(current().catalog.list()), message),
     async getInstructions(name, options = {}) {
-      const skill = current().catalog.require(name);
+      const { skill, diagnostics } = await load(name);
       const read = await readInstructions(skill, { ...options, ...access(), profile, bodyOf });
       holdToLock(skill);
-      return read;
+      return diagnostics.length === 0
+        ? read
+        : { ...read, diagnostics: [...diagnostics, ...read.diagnostics] };
     },
     listResources: (name) => listResources(current().catalog.require(name), access()),
     readResource(name, path, options = {}) {
       const skill = current().catalog.require(name);
+      if (skill.remote) requireFetched(skill);
       const read = readResource(skill, path, { ...options, ...access() });
       holdToLock(skill);
       return read;
@@ -103,8 +119,22 @@ export function createDisclosure({ current, given, profile, cacheFolder }: Discl
   return {
     ...disclosure,
     skillTools: (options) =>
-      skillTools({ ...disclosure, skills: () => skillsForEveryone(current()) }, options),
+      skillTools({ ...disclosure, whyHeld, skills: () => skillsForEveryone(current()) }, options),
   };
+}
+
+/** Files of a server's skill are read where they were put when it was used. */
+function requireFetched({ name, location }: Skill): void {
+  if (existsSync(location)) return;
+  throw new SkillResourceError(
+    name,
+    location,
+    "missing",
+    "its files have not been fetched from its server.",
+    {
+      hint: "Read its instructions first (`getInstructions`, or `remote.load`): that fetches them.",
+    },
+  );
 }
 
 /** What a model may use whoever asks it: nothing that is kept to some chats. */

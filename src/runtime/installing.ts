@@ -4,9 +4,10 @@
  */
 import { dirname } from "node:path";
 import type { Environment } from "../host/find-command.ts";
-import type { Places } from "../host/places.ts";
+import { expandPath, type Places } from "../host/places.ts";
 import type { ProjectFolders } from "../host/project-folders.ts";
 import type { InstalledWish } from "../install/choose-installed.ts";
+import type { FaultOutcome } from "../install/install-fault.ts";
 import type {
   InstallDecisions,
   InstallOutcome,
@@ -21,6 +22,7 @@ import type { UpdateDecisions, UpdateOutcome, UpdateRequest } from "../install/u
 import type { VerifyReport } from "../install/verify.ts";
 import { calledAs, type LockEntry } from "../lock/lock-entry.ts";
 import { type LockFile, lockedFolder } from "../lock/lock-places.ts";
+import { originOf } from "../lock/origin.ts";
 import { dataFolders } from "../run/data-folder.ts";
 import type { Skill, Trust } from "../skill/skill.ts";
 import type { Profile } from "../validate/profiles.ts";
@@ -75,7 +77,10 @@ export function createInstalling(inputs: InstallingInputs): Installing {
   return {
     async install(request, decisions) {
       const { installSkills } = await import("../install/install.ts");
-      const outcome = await installSkills(request, installParts(inputs), decisions);
+      const parts = await installParts(inputs, request.baseline);
+      const refused = refuseBaseline(request, parts);
+      if (refused) return refused;
+      const outcome = withNotes(await installSkills(request, parts, decisions), parts);
       if (outcome.ok && !request.dryRun && outcome.installed.length > 0) await reload();
       return outcome;
     },
@@ -88,17 +93,21 @@ export function createInstalling(inputs: InstallingInputs): Installing {
     },
     async outdated(wanted = {}) {
       const { findOutdated } = await import("../install/outdated.ts");
-      return findOutdated(toRequest(wanted), installParts(inputs));
+      return findOutdated(toRequest(wanted), await installParts(inputs));
     },
     async update(wanted = {}, decisions) {
       const { updateSkills } = await import("../install/update.ts");
-      const outcome = await updateSkills(toRequest(wanted), installParts(inputs), decisions);
+      const request: UpdateRequest = toRequest(wanted);
+      const parts = await installParts(inputs, request.baseline);
+      const refused = refuseBaseline(request, parts);
+      if (refused) return refused;
+      const outcome = withNotes(await updateSkills(request, parts, decisions), parts);
       if (outcome.ok && outcome.updated.length > 0) await reload();
       return outcome;
     },
     async rollback(name, options = {}) {
       const { rollBack } = await import("../install/rollback.ts");
-      const outcome = await rollBack(name, options, installParts(inputs));
+      const outcome = await rollBack(name, options, await installParts(inputs));
       if (outcome.ok) await reload();
       return outcome;
     },
@@ -110,23 +119,44 @@ export function createInstalling(inputs: InstallingInputs): Installing {
 }
 
 /** What installing is given of everything else. */
-export function installParts(inputs: InstallingInputs): InstallParts {
+async function installParts(inputs: InstallingInputs, baseline?: string): Promise<InstallParts> {
   const { current, profile, places, project, cwd, environment } = inputs;
+  const { readScanPolicy } = await import("../scan/scan-policy.ts");
   const { catalog, config } = current();
-  const { block, ignore } = config.config.scan;
+  const { scan: configured } = config.config;
+  const asked = baseline === undefined ? undefined : [expandPath(baseline, places.home, cwd)];
+  const scan = readScanPolicy({ ...configured, ...(asked && { baseline: asked }) }, catalog.names());
+  const plugins = pluginsOf(inputs);
+  const { nodeRegistry: registry } = config.config.environments;
   return {
     places,
     cwd,
     projectRoot: project.root,
     environment,
     profile,
-    scan: {
-      block,
-      ignore,
-      knownNames: catalog.names(),
-    },
-    plugins: pluginsOf(inputs),
+    scan,
+    plugins,
+    ...(registry !== undefined && { registry }),
   };
+}
+
+/** A baseline that was asked for must be there; of those that the config names, one that is not is told with the outcome. */
+function refuseBaseline(
+  { baseline }: Pick<InstallRequest, "baseline">,
+  { scan }: InstallParts,
+): FaultOutcome | undefined {
+  const [wrong] = baseline === undefined ? [] : scan.diagnostics;
+  return (
+    wrong && { ok: false, fault: { code: "install.usage", message: wrong.message, hint: wrong.hint ?? "" } }
+  );
+}
+
+function withNotes<Outcome extends InstallOutcome | UpdateOutcome>(
+  outcome: Outcome,
+  { scan }: InstallParts,
+): Outcome {
+  if (!outcome.ok || scan.diagnostics.length === 0) return outcome;
+  return { ...outcome, diagnostics: [...scan.diagnostics, ...outcome.diagnostics] };
 }
 
 function pluginsOf({ current, places }: Pick<InstallingInputs, "current" | "places">): PluginConfig {
@@ -155,7 +185,15 @@ function removeParts({ current, places, project }: InstallingInputs): RemovePart
 function dataOf(places: Places, entry: LockEntry, lockFile: LockFile): Omit<SkillData, "isShared"> {
   const { name, alias, digest, linked } = entry;
   const directory = lockedFolder(places, lockFile, entry);
-  const locked = { lock: lockFile.path, name, ...(alias && { alias }), digest, ...(linked && { linked }) };
+  const origin = originOf(entry);
+  const locked = {
+    lock: lockFile.path,
+    name,
+    ...(alias && { alias }),
+    origin,
+    digest,
+    ...(linked && { linked }),
+  };
   const skill = { name: alias ?? name, scope: "installed", directory, location: directory, locked } as const;
   const folderFor = (trust: Trust): string => dirname(dataFolders(places, { skill, trust }).own);
   return { trusted: folderFor("trusted"), untrusted: folderFor("untrusted") };

@@ -6,6 +6,7 @@ import type { LoadedConfig } from "../config/config.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { scopeRank } from "../sources/default-roots.ts";
 import { findInstalled } from "../sources/installed-skills.ts";
+import type { RemoteSkills } from "../sources/remote-skills.ts";
 import type { SkillRoot } from "../sources/skill-root.ts";
 import type { Embedding } from "../trust/decide-trust.ts";
 import { readGrants, type StoredGrants } from "../trust/grant-store.ts";
@@ -44,6 +45,7 @@ export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<Met
   const cacheFolder = options.index === false ? undefined : places.cache;
   const installed = isComplete ? await findInstalled({ places, project, cacheFolder }) : undefined;
   const { roots, searched, given, diagnostics } = chooseSources(inputs, config, wanted, installed);
+  const remote = discovery === "none" ? undefined : await readRemote(config, places);
   // Grants that cannot be read may hold refusals, so then nobody vouches for anything.
   const isVouching = options.trust !== "grants" && grants.diagnostics.length === 0;
   const embedding = isVouching ? "library" : "command-line";
@@ -52,6 +54,8 @@ export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<Met
     given,
     ...(installed && { installed }),
     integrationRank: scopeRank(skills.order, "integration"),
+    ...(remote && { remote }),
+    remoteRank: scopeRank(skills.order, "remote"),
     loaded: config,
     grants,
     embedding,
@@ -70,6 +74,16 @@ export async function loadState(inputs: LoadInputs, wanted: Wanted): Promise<Met
     catalog: isComplete ? catalog : withoutMisses(catalog),
     trustOnUse: trustOnUse(searched, { config: config.config, grants, embedding }),
   };
+}
+
+/** What is known of the skills of MCP servers. Few have such servers, so it is loaded for them alone. */
+async function readRemote(
+  { config: { mcp } }: LoadedConfig,
+  places: LoadInputs["places"],
+): Promise<RemoteSkills | undefined> {
+  if (Object.keys(mcp.servers).length === 0) return undefined;
+  const { findRemote } = await import("../remote/find-remote.ts");
+  return findRemote(mcp, places);
 }
 
 /** Where not everything was looked for, a table for a skill that was not found says nothing. */

@@ -1,5 +1,7 @@
 /** What an embedding program can say to `createMetier`; everything has a default. `check-options.ts` holds it to this. */
 import type { GivenAgent } from "../agents/agent.ts";
+import type { ConfirmMutation } from "../capabilities/capability-broker.ts";
+import type { CapabilityProvider } from "../capabilities/capability-provider.ts";
 import type { GivenSkill } from "../catalog/given-skills.ts";
 import type { PresetName } from "../config/config.ts";
 import type { GivenModels } from "../model/given-model.ts";
@@ -19,7 +21,16 @@ export interface RunningOptions {
   readonly search?: SearchProvider;
 }
 
+export interface CapabilityOptions {
+  /** Providers of the embedding program, beside those of the config; a namespace of theirs is theirs alone. */
+  readonly providers?: readonly CapabilityProvider[];
+  /** Asked before something is changed, where a call or a run brings nobody to ask. Absent: nothing is changed. */
+  readonly confirm?: ConfirmMutation;
+}
+
 export interface MetierOptions extends RunningOptions {
+  /** What is done in sensitive systems for a user, without credentials in a run. */
+  readonly capabilities?: CapabilityOptions;
   /** Default: the process's working directory. */
   readonly cwd?: string;
   /** Replaces the OS home everywhere. Default: `METIER_HOME` of the environment, or the OS home. */

@@ -111,7 +111,8 @@ function policyRefusal({ diagnostics }: LoadedConfig, path: string): Error | und
   return dropped && new SkillError(dropped.message, "skill.error", { hint: dropped.hint });
 }
 
-function pathRefusal({ diagnostics }: Catalog, path: string): Error {
+/** Why a path brings no skill. */
+export function pathRefusal({ diagnostics }: Catalog, path: string): Error {
   const name = basename(path);
   if (!existsSync(path)) return new SkillNotFoundError(name, path);
   const errors = diagnostics.filter((entry) => entry.severity === "error" && isInside(entry.path, path));

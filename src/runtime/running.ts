@@ -11,14 +11,17 @@ import { createRunId } from "../events/run-id.ts";
 import type { Environment } from "../host/find-command.ts";
 import type { Places } from "../host/places.ts";
 import type { SkillSources } from "../invoke/find-skill.ts";
-import type { PrepareOutcome } from "../invoke/invocation.ts";
+import type { Caller, PrepareOutcome } from "../invoke/invocation.ts";
 import type { Chat, ChatOptions } from "../run/chat.ts";
 import {
   type ConversationTool,
   type ConversationToolOptions,
   createConversationTool,
 } from "../run/conversation-tool.ts";
+import { hideRestricted } from "../run/hide-restricted.ts";
 import type { InvokeOutcome } from "../run/invoke-outcome.ts";
+import type { SkillOffer, SkillOfferOptions } from "../run/offer-skills.ts";
+import type { RunCapabilities } from "../run/run-capabilities.ts";
 import { type RunHandle, startHandle } from "../run/run-handle.ts";
 import type { PrepareOptions, RunHost } from "../run/run-host.ts";
 import type { RunOutline } from "../run/run-outline.ts";
@@ -28,16 +31,22 @@ import type { ScriptRequest, ScriptResult } from "../run/script-result.ts";
 import type { SetUpOptions, SkillSetUp } from "../run/set-up-skill.ts";
 import { openSkillStore, type SkillStore, type StoreOptions } from "../run/skill-store.ts";
 import type { Skill, Trust } from "../skill/skill.ts";
+import type { SkillLibrary } from "../tools/skills/skill-tool.ts";
 import type { Profile } from "../validate/profiles.ts";
 import type { Disclosure } from "./disclosure.ts";
+import type { Holding } from "./holding.ts";
 import type { MetierState } from "./load-state.ts";
 import type { RunningOptions } from "./metier-options.ts";
+import type { ReadySkill } from "./remote.ts";
 
 export interface Running {
   /** Whether and how a skill would be carried out, by all checks; no model is asked. */
   prepare(request: RunRequest): Promise<PrepareOutcome>;
-  /** The skill's text for the caller's own conversation; one that says `context: fork` is run instead. */
-  activate(request: RunRequest): Promise<InvokeOutcome>;
+  /**
+   * The skill's text for the caller's own conversation; one that says `context: fork` is run instead, or refused where
+   * `canRun` is `false`.
+   */
+  activate(request: RunRequest, options?: { readonly canRun?: boolean }): Promise<InvokeOutcome>;
   /** Inline or isolated, as the skill and `skills.default-execution` say: what a `use_skill` tool does. */
   invoke(request: RunRequest): Promise<InvokeOutcome>;
   /** Runs a skill in isolation, whatever it says. Refusals, limits and faults are results. */
@@ -49,6 +58,13 @@ export interface Running {
    * model may use.
    */
   useSkillTool(options?: ConversationToolOptions): ConversationTool | undefined;
+  /** The skills a model may use for this caller, as skill tools ask for them. Default: for nobody in particular. */
+  skillLibrary(caller?: Caller): SkillLibrary;
+  /**
+   * All of it for a program with a loop of its own, one for each conversation: text for the system prompt, the tools,
+   * and one way to call them. Only skills that `caller` may use are in it. The adapters are made from this.
+   */
+  offerSkills(options?: SkillOfferOptions): Promise<SkillOffer>;
   /** A conversation with a main agent that may use every usable skill. */
   chat(options?: ChatOptions): Promise<Chat>;
   /** Runs one script of a skill in its sandbox, without a model. Refusals, limits and faults are results. */
@@ -73,11 +89,14 @@ export interface RunningInputs {
   reload(): Promise<unknown>;
   given(): readonly GivenSkill[];
   readonly disclosure: Disclosure;
+  readonly holding: Holding;
+  readonly ready: ReadySkill;
   readonly options: RunningOptions;
   readonly profile: Profile;
   readonly places: Places;
   readonly cwd: string;
   readonly environment: Environment;
+  readonly capabilities: RunCapabilities;
 }
 
 export function createRunning(inputs: RunningInputs): Running {
@@ -100,9 +119,9 @@ export function createRunning(inputs: RunningInputs): Running {
       const { prepareRequest } = await stage();
       return prepareRequest(request, host, { isDry: true });
     },
-    async activate(request) {
+    async activate(request, { canRun = true } = {}) {
       const { invokeSkill } = await stage();
-      return invokeSkill(request, host, { asked: "text" });
+      return invokeSkill(request, host, { asked: "text", canRun });
     },
     async invoke(request) {
       const { invokeSkill } = await stage();
@@ -111,6 +130,11 @@ export function createRunning(inputs: RunningInputs): Running {
     run: (request) => start(request).result,
     start,
     useSkillTool: (options = {}) => createConversationTool(host, options, trustOf),
+    skillLibrary: (caller) => hideRestricted(host, caller).library,
+    async offerSkills(options = {}) {
+      const { offerSkills } = await import("../run/offer-skills.ts");
+      return offerSkills(host, options, trustOf);
+    },
     async chat(chatOptions) {
       const { createChat } = await import("../run/chat.ts");
       return createChat(host, chatOptions);
@@ -137,7 +161,7 @@ export function createRunning(inputs: RunningInputs): Running {
 
 /** What the running stage is given of everything else. */
 export function createHost(inputs: RunningInputs): RunHost {
-  const { current, disclosure, options, places, cwd, environment } = inputs;
+  const { current, disclosure, holding, options, places, cwd, environment, capabilities } = inputs;
   let loaded: { readonly state: MetierState; readonly agents: Promise<LoadedAgents> } | undefined;
   return {
     places,
@@ -146,8 +170,13 @@ export function createHost(inputs: RunningInputs): RunHost {
     tools: options.tools ?? [],
     ...(options.models && { models: options.models }),
     ...(options.search && { search: options.search }),
+    capabilities,
     config: () => current().config,
-    library: { ...disclosure, skills: () => visibleSkills(current().catalog.list()) },
+    library: {
+      ...disclosure,
+      whyHeld: holding.whyHeld,
+      skills: () => visibleSkills(current().catalog.list()),
+    },
     trustNow: (skill) => current().trustOnUse(skill).trust.level,
     agents() {
       const state = current();
@@ -178,24 +207,28 @@ async function readAgents(state: MetierState, given: readonly GivenAgent[]): Pro
 }
 
 /** How a name becomes the skill that its file is now. */
-function skillSources({ current, reload, given, profile }: RunningInputs): SkillSources {
+function skillSources({ current, reload, given, profile, ready }: RunningInputs): SkillSources {
   const bodyOf: SkillSources["bodyOf"] = (skill) =>
     given().find(({ name }) => name === skill.name)?.instructions;
-  return { current, reload, profile, bodyOf };
+  return { current, reload, profile, bodyOf, ready: (skill) => ready(skill, true) };
 }
 
 async function prepare(
   invocation: Parameters<RunHost["prepare"]>[0],
-  { tools, asked, conversation, env, privateFiles, signal, isDry }: PrepareOptions,
+  { tools, asked, conversation, env, privateFiles, signal, isDry, canRun = true }: PrepareOptions,
   inputs: RunningInputs,
 ): Promise<PrepareOutcome> {
-  const { current, environment, places, cwd } = inputs;
+  const { current, holding, environment, places, cwd, capabilities } = inputs;
   const { prepareInvocation } = await import("../invoke/prepare.ts");
+  const { createPreflight } = await import("../run/capability-preflight.ts");
   const { createSecretMachine, DRY_MACHINE, findCommandPlace } = await import("../run/prepare-parts.ts");
   return prepareInvocation(invocation, {
     ...skillSources(inputs),
     environment,
     tools,
+    canRun,
+    heldBack: holding.heldBack,
+    capabilities: createPreflight(capabilities),
     maxDepth: current().config.config.runs.maxDepth,
     machine: isDry ? DRY_MACHINE : createSecretMachine(environment),
     ...(!isDry && {

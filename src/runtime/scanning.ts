@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { PathsReport, ScannedPath } from "../scan/scan-paths.ts";
+import type { Skill } from "../skill/skill.ts";
 import type { MetierState } from "./load-state.ts";
+import type { Remote } from "./remote.ts";
 
 export interface Scanning {
   /**
@@ -14,25 +16,30 @@ export interface Scanning {
 
 export interface ScanningInputs {
   current(): MetierState;
+  /** Fetches the files of a skill that is not here. */
+  readonly load: Remote["load"];
   readonly cwd: string;
 }
 
-export function createScanning({ current, cwd }: ScanningInputs): Scanning {
+export function createScanning({ current, load, cwd }: ScanningInputs): Scanning {
   return {
     async scan(asked = []) {
       const { scanPaths } = await import("../scan/scan-paths.ts");
       const { scanSkill } = await import("../scan/scan-skill.ts");
-      const { catalog, config } = current();
-      const { ignore } = config.config.scan;
       const isPath = (text: string): boolean => existsSync(resolve(cwd, text)) || /[/\\]/.test(text);
       const texts = typeof asked === "string" ? [asked] : asked;
-      const named = texts.filter((text) => !isPath(text)).map((name) => catalog.require(name));
-      const skills = texts.length === 0 ? catalog.list() : named;
+      const named: Skill[] = [];
+      for (const name of texts.filter((text) => !isPath(text))) named.push((await load(name)).skill);
+      const { catalog, config } = current();
+      const { ignore } = config.config.scan;
+      const skills = texts.length === 0 ? catalog.list().filter(isHere) : named;
       const scanned: ScannedPath[] = [];
       for (const skill of skills.filter(({ location }) => location !== "")) {
-        const { name, location, directory } = skill;
+        const { name, location, directory, locked } = skill;
         const knownNames = catalog.names().filter((other) => other !== name);
-        scanned.push({ ...(await scanSkill(skill, { name, knownNames, ignore })), location, directory });
+        const report = await scanSkill(skill, { name, knownNames, ignore });
+        const isInstalled = locked !== undefined && !locked.linked;
+        scanned.push({ ...report, location, directory, ...(isInstalled && { isInstalled }) });
       }
       const atPaths = await scanPaths(
         texts.filter(isPath).map((path) => resolve(cwd, path)),
@@ -43,4 +50,9 @@ export function createScanning({ current, cwd }: ScanningInputs): Scanning {
       return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };
     },
   };
+}
+
+/** Where everything is looked over, no server is asked for what was not fetched yet. */
+function isHere({ remote, location }: Skill): boolean {
+  return remote === undefined || existsSync(location);
 }

@@ -4,7 +4,8 @@
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { BIN, EGRESS_SOCKET, INSIDE } from "./inside/places.ts";
+import { CLIENT_NAMES } from "./capability-socket.ts";
+import { BIN, CAPABILITY_SOCKET, EGRESS_SOCKET, INSIDE } from "./inside/places.ts";
 import { insideCommand, insideFolder } from "./inside-programs.ts";
 import { minimalEnvironment } from "./minimal-environment.ts";
 import { mountWithPlaced, placedIn } from "./placed-folders.ts";
@@ -100,8 +101,11 @@ export function buildProfile(parts: ProfileParts, firstDescriptor: number): Prof
     ...file("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"),
     ...Object.entries(programs.files).flatMap(([name, path]) => ["--ro-bind", path, join(BIN, name)]),
     ...["--ro-bind", insideFolder(), INSIDE],
-    ...["--perms", "0555", ...file(join(BIN, "metier-sb"), metierSb())],
+    ...clientNames(command).flatMap((name) => ["--perms", "0555", ...file(join(BIN, name), metierSb())]),
     ...(command.egressSocket === undefined ? [] : ["--ro-bind", command.egressSocket, EGRESS_SOCKET]),
+    ...(command.capabilitySocket === undefined
+      ? []
+      : ["--ro-bind", command.capabilitySocket, CAPABILITY_SOCKET]),
     ...["--proc", "/proc", ...guardProc()],
     ...DEVICES,
     ...programs.folders.flatMap((folder) => ["--ro-bind", folder, folder]),
@@ -113,6 +117,11 @@ export function buildProfile(parts: ProfileParts, firstDescriptor: number): Prof
     ...["--chdir", command.cwd ?? world.cwd],
   ];
   return { args, handed };
+}
+
+/** What else skills call it where it has capabilities. */
+function clientNames({ capabilitySocket }: SandboxCommand): readonly string[] {
+  return capabilitySocket === undefined ? ["metier-sb"] : CLIENT_NAMES;
 }
 
 /** On the PATH by its name. */

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../foundation/diagnostic.ts";
 import { type CommandFinder, createCommandFinder, type Environment } from "../host/find-command.ts";
 import { expandPath, isInside, type Places } from "../host/places.ts";
 import { realPathOr } from "../host/project-folders.ts";
+import { CLIENT_NAMES } from "./capability-socket.ts";
 import { findPrivatePlaces, type PrivatePlaces, whyPrivate } from "./private-places.ts";
 
 export interface BroughtPrograms {
@@ -27,7 +28,7 @@ export const NO_PROGRAMS: BroughtPrograms = { files: {}, folders: [] };
 /** What a command finds anyway. */
 const SYSTEM_PATH = ["/usr/local/bin", "/usr/bin", "/bin"];
 /** Metier's own, which nothing replaces. */
-const OWN_NAMES = ["node", "metier-sb"];
+const OWN_NAMES: readonly string[] = ["node", ...CLIENT_NAMES];
 /** Of a home: what many programs share. */
 const SHARED_FOLDERS = ["", ".local", ".local/share", ".config", ".cache"];
 

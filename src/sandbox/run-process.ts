@@ -3,6 +3,7 @@
  * process ends, everything it started is ended with it, and how it ended is a value. Knows nothing of sandboxes.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { coverInherited } from "./inherited-descriptors.ts";
@@ -30,6 +31,8 @@ export interface ProcessRequest {
   readonly passesOutput?: boolean;
   /** In our own group, so that it can ask at our terminal, as `sudo` does; what it leaves running is not ended. */
   readonly sharesTerminal?: boolean;
+  /** Does not keep us running: when there is nothing else to do we end, and it ends with us. */
+  readonly isBackground?: boolean;
   /** Further processes that belong to this one although its tree does not show them. */
   findStrays?(): readonly number[];
 }
@@ -61,6 +64,8 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
   }
   handOver(child, request); // At once: it waits for this.
   const { pid } = child;
+  const forget = request.sharesTerminal ? () => undefined : endWithUs(pid);
+  if (request.isBackground) letGo(child);
   return new Promise((settle) => {
     let ending: Ending | undefined;
     let closeTimer: NodeJS.Timeout | undefined;
@@ -70,6 +75,7 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
       if (ending) return;
       ending = reason;
       if (pid !== undefined) killAll(pid);
+      forget();
       watchdog.kill();
       if (request.findStrays) killFound(request.findStrays);
       closeTimer = setTimeout(finish, CLOSE_GRACE_MS);
@@ -84,6 +90,7 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
     };
     const cancel = (): void => end({ ended: "cancelled" });
     const timeout = setTimeout(() => end({ ended: "timeout" }), limits.timeoutMs);
+    if (request.isBackground) timeout.unref();
     const exceed = (reason: string): void => end({ ended: "limit", reason });
     const listAll = (most: number): readonly number[] => [
       ...(pid === undefined ? [] : listTree(pid, most)),
@@ -113,6 +120,29 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
     });
     child.on("close", finish);
   });
+}
+
+/** Those that run. A program that exits in the middle leaves none of them behind. */
+const running = new Set<number>();
+
+function endAll(): void {
+  for (const pid of running) killTree(pid);
+}
+
+/** The answer takes it off the list again. */
+function endWithUs(pid: number | undefined): () => void {
+  if (pid === undefined) return () => undefined;
+  if (running.size === 0) process.on("exit", endAll);
+  running.add(pid);
+  return () => {
+    running.delete(pid);
+    if (running.size === 0) process.off("exit", endAll);
+  };
+}
+
+function letGo(child: ChildProcess): void {
+  child.unref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
 }
 
 function spawnOptions({

@@ -30,6 +30,11 @@ export interface SandboxCommand {
    * proxy variables, and nothing else. Without it there is no network at all.
    */
   readonly egressSocket?: string;
+  /**
+   * A Unix socket of the capabilities (`src/capabilities`): with it `metier-sb capability` works, and answers as `ash-sb`
+   * too. Where it is seen: `seenCapabilitySocket`; a backend that cannot show it refuses the command.
+   */
+  readonly capabilitySocket?: string;
   readonly limits: SandboxLimits;
   /** Ends the whole process tree. */
   readonly signal?: AbortSignal;

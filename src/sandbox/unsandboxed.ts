@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { createCommandFinder } from "../host/find-command.ts";
 import { checkCommand, refuse } from "./check-command.ts";
 import { minimalEnvironment } from "./minimal-environment.ts";
+import { placeClient } from "./place-client.ts";
 import { findByEnvironment } from "./process-tree.ts";
 import { type BroughtPrograms, NO_PROGRAMS, searchPath } from "./programs.ts";
 import { withRlimits } from "./rlimits.ts";
@@ -26,14 +27,14 @@ export interface UnsandboxedParts {
 /** Has the user's own network: an `egressSocket` would hold nothing, and is ignored. */
 export function createUnsandboxed({ prlimit, programs = NO_PROGRAMS }: UnsandboxedParts = {}): Sandbox {
   const bins = [process.execPath, ...Object.values(programs.files)].map((file) => dirname(file));
-  const path = searchPath(bins, programs);
   return {
     backend: "none",
     runsPrograms: true,
     async run(command) {
       const wrong = checkCommand(command);
       if (wrong !== undefined) return refuse(wrong);
-      const { argv, world, stdin, signal, onOutput, limits } = command;
+      const { argv, world, stdin, signal, onOutput, limits, capabilitySocket: socket } = command;
+      const path = searchPath([...(socket === undefined ? [] : [placeClient(socket)]), ...bins], programs);
       const id = randomUUID();
       const env = { ...minimalEnvironment(world, { path, temporary: tmpdir() }), ...command.env, [MARK]: id };
       const [name = "", ...words] = argv;

@@ -1,5 +1,5 @@
 /** Where a skill comes from, and the default order in which scopes override each other (lowest first). */
-export const SCOPES = ["bundled", "integration", "installed", "custom", "user", "project"] as const;
+export const SCOPES = ["remote", "bundled", "integration", "installed", "custom", "user", "project"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

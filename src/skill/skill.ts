@@ -76,10 +76,35 @@ export interface LockedSkill {
   readonly name: string;
   /** What the catalog calls it instead. */
   readonly alias?: string;
+  /** Which skill of which source it is, whatever its version. */
+  readonly origin: string;
   /** The content identity it had when it was installed. */
   readonly digest: string;
   /** A folder that is used in place: whoever works in it changes it. */
   readonly linked?: true;
+}
+
+/** A file of a skill of an MCP server, as the server declares it. */
+export interface RemoteFile {
+  /** Below the skill's folder, with `/` between segments. */
+  readonly path: string;
+  readonly uri: string;
+  /** In bytes. */
+  readonly size: number;
+  /** `sha256:…` of its bytes. */
+  readonly digest: string;
+}
+
+/** Which skill of which MCP server it is. A URI means something to its server alone, so both together identify it. */
+export interface RemoteOrigin {
+  /** The server's label in the user's config, whatever it calls itself. */
+  readonly server: string;
+  /** Of its `SKILL.md`. */
+  readonly uri: string;
+  /** All of them; what is not listed is no file of the skill. */
+  readonly files: readonly RemoteFile[];
+  /** The content identity of these files: what is fetched must have it, and an approval is bound to it. */
+  readonly digest: string;
 }
 
 export interface SkillPlace {
@@ -101,6 +126,8 @@ export interface Skill {
   readonly root: string;
   /** Of a skill that a lock records. */
   readonly locked?: LockedSkill;
+  /** Of a skill that an MCP server offers: `directory` is where its files are put when it is used. */
+  readonly remote?: RemoteOrigin;
   readonly trust: TrustDecision;
   readonly status: SkillStatus;
   /** Why it is not `enabled`. */

@@ -6,7 +6,7 @@
 import { lstatSync, statSync } from "node:fs";
 import type { Diagnostic } from "../foundation/diagnostic.ts";
 import type { Places } from "../host/places.ts";
-import { isOwnFolder, type ProjectFolders } from "../host/project-folders.ts";
+import type { ProjectFolders } from "../host/project-folders.ts";
 import { type KnownDigests, openKnownDigests } from "../lock/known-digests.ts";
 import type { LockEntry } from "../lock/lock-entry.ts";
 import {
@@ -17,6 +17,7 @@ import {
   projectLockFile,
   userLockFile,
 } from "../lock/lock-places.ts";
+import { originOf } from "../lock/origin.ts";
 import type { LockedSkill } from "../skill/skill.ts";
 
 /** An entry of a lock whose folder is there. */
@@ -56,7 +57,7 @@ export async function findInstalled({
   const copies: InstalledCopy[] = [];
   const diagnostics: Diagnostic[] = [];
   const digests = openKnownDigests(cacheFolder);
-  for (const lock of locksFor(places, project, diagnostics)) {
+  for (const lock of locksFor(places, project)) {
     const { readLock } = await import("../lock/lock-store.ts");
     const read = readLock(lock);
     if (!read.ok) diagnostics.push(read.diagnostic);
@@ -66,18 +67,9 @@ export async function findInstalled({
 }
 
 /** The user's first. */
-function locksFor(
-  places: Places,
-  { folders, root }: ProjectFolders,
-  diagnostics: Diagnostic[],
-): readonly LockFile[] {
+function locksFor(places: Places, { folders, root }: ProjectFolders): readonly LockFile[] {
   const locks = [userLockFile(places), ...(folders.includes(root) ? [projectLockFile(root)] : [])];
-  return locks.filter(({ path, owner }) => {
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
-    if (owner === "user" || isOwnFolder(path)) return true;
-    diagnostics.push(reportForeign(path));
-    return false;
-  });
+  return locks.filter(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 }
 
 interface Collecting {
@@ -104,7 +96,8 @@ function addEntries(collecting: Collecting, entries: readonly LockEntry[]): void
 
 function describe({ path, owner }: LockFile, entry: LockEntry, folder: string): InstalledSkill {
   const { name, alias, digest, linked } = entry;
-  const locked = { lock: path, name, ...(alias && { alias }), digest, ...(linked && { linked }) };
+  const origin = originOf(entry);
+  const locked = { lock: path, name, ...(alias && { alias }), origin, digest, ...(linked && { linked }) };
   return { folder, locked, isOfProject: owner === "project" };
 }
 
@@ -185,15 +178,5 @@ export function reportChanged(folder: string, name: string): Diagnostic {
     path: folder,
     message: `\`${folder}\` is a copy of the installed skill \`${name}\` that was changed since; it counts as a skill of its own.`,
     hint: "`metier verify` shows what differs, `metier install` restores it; `metier remove` forgets the installed one.",
-  };
-}
-
-function reportForeign(path: string): Diagnostic {
-  return {
-    code: "lock.foreign-owner",
-    severity: "warning",
-    path,
-    message: `\`${path}\` belongs to another user, so nothing of it counts as installed.`,
-    hint: "Make the file your own if you want what it records.",
   };
 }

@@ -92,6 +92,18 @@ export function findPreApproved(
   return undefined;
 }
 
+/** Whatever starts code: a command, a script, a tool that a skill brings. */
+export function isExecuting(tool: string, effect: ToolEffect): boolean {
+  return effect === "execute" || tool === "run_script";
+}
+
+/** No setting allows it: what a server sends must not run here before a person has said yes to that skill. */
+export function denyExecution(tool: string, skill: string): Verdict {
+  const rule = `\`${skill}\` comes from an MCP server and is not approved`;
+  const message = `\`${tool}\` was not allowed: ${rule}, so nothing is executed. The user can approve it with \`metier remote approve ${skill}\`.`;
+  return { answer: "deny", rule, message, isScoped: false };
+}
+
 export function defaultFor(tool: string, effect: ToolEffect): Verdict {
   const asks = effect === "execute" || effect === "write" || effect === "network" || tool === "run_script";
   const rule = asks ? `by default \`${tool}\` asks` : `by default \`${tool}\` is allowed`;

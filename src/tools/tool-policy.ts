@@ -12,11 +12,13 @@ import type { OwnTools, ToolRule } from "./policy-rules.ts";
 import type { CallPart } from "./policy-scope.ts";
 import {
   defaultFor,
+  denyExecution,
   explainRedirection,
   findConfigured,
   findDenied,
   findPreApproved,
   holdRestriction,
+  isExecuting,
   STRICTNESS,
   stricter,
   type Verdict,
@@ -32,6 +34,8 @@ export interface ToolPolicyOptions {
   readonly cwd: string;
   /** Asked at every call: there is no pre-approval once an untrusted body is in the conversation. Default: never. */
   readonly isPreApprovalStopped?: () => boolean;
+  /** Asked at every call: the skill of an MCP server that nobody approved, while whose text is followed. */
+  readonly unapproved?: () => string | undefined;
   /** Tools that a run needs for itself: no list restricts them, but they can be denied. */
   readonly unrestricted?: readonly string[];
   /** Tools of the embedding program, by their names. */
@@ -93,6 +97,9 @@ export function createToolPolicy(options: ToolPolicyOptions): ToolPolicy {
   }
 
   async function decideHere(tool: string, effect: ToolEffect, input: ToolInput): Promise<PolicyDecision> {
+    const unapproved = options.unapproved?.();
+    if (unapproved !== undefined && isExecuting(tool, effect))
+      return toDecision(denyExecution(tool, unapproved));
     const hasScopes =
       tool === "bash" && everyRule.some((rule) => rule.scope !== undefined && rule.isFor(tool));
     if (!hasScopes) return toDecision(decidePart(tool, effect, { kind: "input", input }));

@@ -112,7 +112,8 @@ function describeBrokenGrant({ name, skillGrant }: TrustInput): string | undefin
   return `It is no longer what you trusted: ${what} Look at it, then ${trustCommand(name)} trusts it again.`;
 }
 
-function describeChanges(changes: readonly FileChange[]): string {
+/** A few of them, in words. */
+export function describeChanges(changes: readonly FileChange[]): string {
   const shown = changes
     .slice(0, MOST_CHANGES_SHOWN)
     .map(({ path, change }) => `\`${path}\` ${CHANGE_WORDS[change]}`);
@@ -128,9 +129,10 @@ const CHANGE_WORDS: Record<FileChange["change"], string> = {
 };
 
 /** Meant to be pasted into a shell, so a folder's name must not be able to act there. */
-function trustCommand(target: string): string {
-  const plain = /^[\w@%+=:,./-]+$/.test(target);
-  return `\`metier trust ${plain ? target : `'${target.replaceAll("'", "'\\''")}'`}\``;
+export function trustCommand(...words: readonly string[]): string {
+  const quote = (word: string): string =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return `\`metier trust ${words.map(quote).join(" ")}\``;
 }
 
 function longest(paths: readonly string[]): string | undefined {

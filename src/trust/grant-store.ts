@@ -104,6 +104,20 @@ export function revoke(
   return { revoked, diagnostics };
 }
 
+/** The same for skills by where they stood; tells which grants were taken back. */
+export function revokeLocations(
+  places: GrantPlaces,
+  goes: (location: string) => boolean,
+): readonly SkillGrant[] {
+  let revoked: readonly SkillGrant[] = [];
+  changeGrants(places, (grants) => {
+    revoked = grants.skills.filter(({ location }) => goes(location));
+    if (revoked.length === 0) return grants;
+    return { ...grants, skills: grants.skills.filter(({ location }) => !goes(location)) };
+  });
+  return revoked;
+}
+
 /** Returning the same grants means: nothing to write. */
 function changeGrants(
   { grantsFile }: GrantPlaces,

@@ -18,11 +18,14 @@ export type TrustedThing =
   | "fork-by-own-word"
   | "register-hooks"
   | "load-toolsets"
+  | "use-capabilities"
   | "use-interpreted-shell"
   | "run-scripts-unsandboxed"
   | "install-system-packages"
   | "build-environment"
   | "run-dynamic-shell-context"
+  | "be-used-despite-findings"
+  | "execute-from-server"
   | "shadow-trusted-skill";
 
 export interface TrustRule {
@@ -94,6 +97,12 @@ export const TRUST_POLICY: Readonly<Record<TrustedThing, TrustRule>> = {
     untrusted: false,
     reason: "A toolset is code that starts with the run, before the model or anyone else asked for it.",
   },
+  "use-capabilities": {
+    trusted: true,
+    untrusted: false,
+    reason:
+      "What the user's accounts hold, and what can be done in their name, is for skills the user knows.",
+  },
   "use-interpreted-shell": {
     trusted: true,
     untrusted: false,
@@ -119,6 +128,16 @@ export const TRUST_POLICY: Readonly<Record<TrustedThing, TrustRule>> = {
     trusted: true,
     untrusted: false,
     reason: "Commands in the text run before anyone has read it.",
+  },
+  "be-used-despite-findings": {
+    trusted: true,
+    untrusted: false,
+    reason: "Whoever trusts a skill has looked at it; of others the scan is the only look there was.",
+  },
+  "execute-from-server": {
+    trusted: true,
+    untrusted: false,
+    reason: "What an MCP server sends runs nothing here, not in the sandbox either, before it is approved.",
   },
   "shadow-trusted-skill": {
     trusted: true,

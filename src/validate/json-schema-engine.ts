@@ -6,6 +6,7 @@ import { type Context, createContext, Script } from "node:vm";
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
+import { canonicalText } from "../foundation/canonical-text.ts";
 import type { Json } from "../skill/manifest.ts";
 import { describeSchemaError } from "./describe-schema-error.ts";
 import type { JsonFault, JsonSchema } from "./json-schema.ts";
@@ -21,7 +22,7 @@ export type SchemaOutcome =
 
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 /** For compiling, and again for each check. Honest schemas take milliseconds. */
-const MAX_TIME_MS = 2000;
+const MAX_TIME_MS = 5000;
 
 const OPTIONS: Options = {
   strict: false,
@@ -54,11 +55,14 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   }
 }
 
-type Engine = () => Ajv;
+type Engine = (options: Options) => Ajv;
 
 const ENGINES: readonly { readonly dialect: RegExp; readonly create: Engine }[] = [
-  { dialect: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, create: () => new Ajv2020(OPTIONS) },
-  { dialect: /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, create: () => new Ajv(OPTIONS) },
+  {
+    dialect: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
+    create: (options) => new Ajv2020(options),
+  },
+  { dialect: /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, create: (options) => new Ajv(options) },
 ];
 
 /** The engine for what `$schema` names, or what is wrong with it. */
@@ -69,7 +73,23 @@ function chooseEngine(dialect: Json | undefined): Engine | string {
 }
 
 function compileWith(create: Engine, schema: JsonSchema): ValidateFunction {
-  const ajv = create();
+  checkSchema(create, schema);
+  return prepare(create, { validateSchema: false }).compile(schema);
+}
+
+/** What a dialect says of its own schemas takes far longer to compile than most schemas do, so it is kept. */
+const checkers = new Map<Engine, Ajv>();
+
+function checkSchema(create: Engine, schema: JsonSchema): void {
+  const checker = checkers.get(create) ?? prepare(create);
+  checkers.delete(create); // One that is stopped for its time is not used again.
+  const isValid = checker.validateSchema(schema);
+  checkers.set(create, checker);
+  if (isValid !== true) throw new Error(`schema is invalid: ${checker.errorsText()}`);
+}
+
+function prepare(create: Engine, more: Options = {}): Ajv {
+  const ajv = create({ ...OPTIONS, ...more });
   // The built-in one compares every item with every other.
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({
@@ -80,7 +100,7 @@ function compileWith(create: Engine, schema: JsonSchema): ValidateFunction {
       !isWanted || new Set(items.map(canonicalText)).size === items.length,
     error: { message: "must not hold the same item twice" },
   });
-  return ajv.compile(schema);
+  return ajv;
 }
 
 function checkWith(validate: ValidateFunction, given: unknown, watch: Watch): SchemaOutcome {
@@ -91,15 +111,6 @@ function checkWith(validate: ValidateFunction, given: unknown, watch: Watch): Sc
   } catch (error) {
     return { ok: false, fault: describeThrown(error) };
   }
-}
-
-/** The same text for the same JSON value, in whatever order its keys stand. */
-function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }
 
 const MAX_PATTERN_LENGTH = 1000;

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { LIBRARY_ENTRIES } from "../../scripts/build/library-entries.mjs";
 import { ROOT } from "../support/repository.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -19,7 +20,7 @@ interface ImportReport {
  * Imports the library in a process of its own and says what that left behind. `node:util` comes first: the import of it
  * opens standard error, whoever imports it.
  */
-const PROBE = `
+const probe = (entry: string): string => `
 import "node:util";
 import { registerHooks } from "node:module";
 import "node:util"; // Importing it opens the standard streams: Node's doing, not ours.
@@ -29,7 +30,7 @@ const globals = new Set(Reflect.ownKeys(globalThis));
 const environment = JSON.stringify(process.env);
 const listeners = new Set(process.eventNames());
 const resources = process.getActiveResourcesInfo();
-await import(${JSON.stringify(pathToFileURL(join(ROOT, "src/index.ts")).href)});
+await import(${JSON.stringify(pathToFileURL(join(ROOT, entry)).href)});
 const report = JSON.stringify({
   modules,
   listeners: process.eventNames().filter((name) => !listeners.has(name)),
@@ -40,22 +41,29 @@ const report = JSON.stringify({
 process.stdout.write(report);
 `;
 
-test("importing the library loads no package and no command line, and has no side effect", () => {
+/** What `metier/mcp` is for is in a package, so it is loaded with it. */
+const ENTRIES = Object.values(LIBRARY_ENTRIES).filter((entry) => entry !== LIBRARY_ENTRIES.mcp);
+
+test.each(ENTRIES)("importing %s loads no package and no command line, and has no side effect", (entry) => {
   const folder = temporaryFolder();
   const home = join(folder, "home");
   const cwd = join(folder, "cwd");
   mkdirSync(home);
   mkdirSync(cwd);
-  const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "--eval", PROBE], {
-    cwd,
-    env: { ...process.env, HOME: home },
-    encoding: "utf8",
-  });
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "--eval", probe(entry)],
+    {
+      cwd,
+      env: { ...process.env, HOME: home },
+      encoding: "utf8",
+    },
+  );
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const report = JSON.parse(stdout) as ImportReport;
   const src = pathToFileURL(join(ROOT, "src")).href;
   const own = report.modules.filter((url) => url.startsWith(`${src}/`) && !url.startsWith(`${src}/cli/`));
-  expect(own).toContain(`${src}/index.ts`);
+  expect(own).toContain(pathToFileURL(join(ROOT, entry)).href);
   expect(report.modules.filter((url) => !own.includes(url) && !url.startsWith("node:"))).toEqual([]);
   expect({ ...report, modules: [] }).toEqual({
     modules: [],

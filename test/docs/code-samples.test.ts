@@ -1,10 +1,11 @@
 /** The code a reader copies compiles and runs: every `ts run` block of README and the guides; files that they show compile. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { codeBlocks, filesShown, readDocuments } from "../support/documents.ts";
-import { ROOT } from "../support/repository.ts";
+import { linkPackages } from "../support/link-packages.ts";
+import { ROOT, readRepositoryFile } from "../support/repository.ts";
 import { temporaryFolder, writeTree } from "../support/temporary.ts";
 
 const samples = readDocuments()
@@ -15,33 +16,39 @@ const samples = readDocuments()
 /** A project of a user: the samples, and the package where npm would put it. */
 function makeProject(): string {
   const project = temporaryFolder();
-  mkdirSync(join(project, "node_modules"));
-  symlinkSync(ROOT, join(project, "node_modules", "metier"));
   writeFileSync(join(project, "package.json"), '{ "type": "module" }\n');
   if (existsSync(join(ROOT, "skills")))
     cpSync(join(ROOT, "skills"), join(project, "skills"), { recursive: true });
-  for (const { file, code } of samples) writeFileSync(join(project, file), code);
+  for (const { file, code } of samples) {
+    linkPackages(code, project);
+    writeFileSync(join(project, file), code);
+  }
   return project;
+}
+
+/** `metier` and its subpaths lead to the sources, as in this repository. */
+function sourcePaths(): Record<string, readonly string[]> {
+  const { compilerOptions } = JSON.parse(readRepositoryFile("tsconfig.json")) as {
+    readonly compilerOptions: { readonly paths: Readonly<Record<string, readonly string[]>> };
+  };
+  return Object.fromEntries(
+    Object.entries(compilerOptions.paths).map(([name, paths]) => [
+      name,
+      paths.map((path) => join(ROOT, path)),
+    ]),
+  );
 }
 
 test("README shows code, and all code samples compile", () => {
   expect(samples.map((sample) => sample.document)).toContain("README.md");
   const project = makeProject();
-  writeTree(
-    join(project, "shown"),
-    Object.fromEntries(
-      readDocuments()
-        .flatMap(filesShown)
-        .map(({ path, code }) => [path, code]),
-    ),
-  );
+  const shown = readDocuments().flatMap(filesShown);
+  for (const { code } of shown) linkPackages(code, project);
+  writeTree(join(project, "shown"), Object.fromEntries(shown.map(({ path, code }) => [path, code])));
   const compilerOptions = {
     declaration: false,
     isolatedDeclarations: false,
-    paths: {
-      metier: [join(ROOT, "src/index.ts")],
-      "metier/toolset": [join(ROOT, "src/sandbox/inside/define-toolset.ts")],
-    },
+    paths: sourcePaths(),
     typeRoots: [join(ROOT, "node_modules/@types")],
   };
   const config = {

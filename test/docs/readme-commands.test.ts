@@ -27,7 +27,7 @@ function makeWorkplace(): { readonly cwd: string; readonly env: NodeJS.ProcessEn
   const folder = temporaryFolder();
   const [cwd, home, bin] = [join(folder, "clone"), join(folder, "home"), join(folder, "bin")];
   for (const made of [cwd, home, bin]) mkdirSync(made);
-  for (const copied of ["skills", "examples"].filter((name) => existsSync(join(ROOT, name)))) {
+  for (const copied of ["skills", "examples", "recordings"].filter((name) => existsSync(join(ROOT, name)))) {
     cpSync(join(ROOT, copied), join(cwd, copied), { recursive: true });
   }
   const script = join(folder, "script.json");

@@ -1,6 +1,7 @@
 /** The skills that the guides show file by file (`md in <path>`, `ts in <path>`) are valid, and do what is said of them. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runSkillTests } from "../../src/testing/run-skill-tests.ts";
 import { filesShown, readDocuments } from "../support/documents.ts";
 import { sandboxTest } from "../support/sandbox.ts";
 import { calls, eventsOf, openRuns, says } from "../support/scripted-runs.ts";
@@ -27,6 +28,14 @@ test.each(SKILLS)("%s is valid, without a warning", async (path) => {
   const found = results.flatMap(({ diagnostics }) => diagnostics);
   expect(results.map(({ valid }) => valid)).toEqual([true]);
   expect(found.filter(({ severity }) => severity !== "info")).toEqual([]);
+});
+
+test("their own tests pass", async () => {
+  const metier = await withShownSkills().metier();
+  const skills = metier.list().map((skill) => ({ ...skill, trust: skill.trust.level }));
+  const { passed, cases } = await runSkillTests(skills);
+  expect(cases.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(passed).toBeGreaterThan(0);
 });
 
 sandboxTest("`tell-distance` brings its tool, and its hook blocks what it says", async () => {

@@ -117,11 +117,11 @@ verifies(["case 76", 169, 170, 171], "a sensitive skill runs only in a chat that
   }
 });
 
-verifies("case 77", "a skill with capabilities is refused where nobody provides them", async () => {
+verifies(["case 77", 174], "a skill with capabilities is refused where nobody provides them", async () => {
   const world = createRunWorld({ mail: ["capabilities: [gog.email]"] });
   const { refusal } = await refusedRun(world, { skill: "mail", caller: { userId: "u1" } });
   expect(refusal).toMatchObject({ reason: "capabilities", data: { capabilities: ["gog.email"] } });
-  expect(refusal?.message).toContain("this version has no capability providers yet");
+  expect(refusal?.message).toContain("`gog.email`");
 });
 
 verifies(["case 80", 101], "a missing tool is found before any model is asked", async () => {

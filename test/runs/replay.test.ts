@@ -1,8 +1,9 @@
 /** A recorded run, run again without its model: tools work for real, and a real difference is shown. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { RunResult } from "../../src/run/run-result.ts";
+import { openChat } from "../support/chat.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, openRuns, says, useSkill } from "../support/scripted-runs.ts";
 import type { World } from "../support/world.ts";
@@ -134,5 +135,31 @@ describeSandbox("with commands", () => {
     const diverged = await replay();
     expect(diverged).toMatchObject({ status: "failed", error: { code: "replay.diverged" } });
     expect(diverged.error?.message).toMatch(/the result of `bash`[\s\S]*recorded: .*2[\s\S]*came: .*1/);
+  });
+});
+
+test("the turns of a chat are recorded one by one, and replayed in their order", async () => {
+  const world = countingWorld();
+  const [first, second] = [join(world.root, "first.jsonl"), join(world.root, "second.jsonl")];
+  const { chat } = await openChat(world, [
+    calls("read_file", { path: "data.txt" }),
+    says("Two lines.", { toolResult: "two" }),
+    says("As I said: two."),
+  ]);
+  await chat.send("How many lines has data.txt?", { record: first });
+  await chat.send("Are you sure?", { record: second });
+  const both = join(world.root, "both.jsonl");
+  writeFileSync(both, readFileSync(first, "utf8") + readFileSync(second, "utf8"));
+  const metier = await world.metier();
+  const again = await metier.chat({ model: `replay:${both}` });
+  expect(await again.send("How many lines has data.txt?")).toMatchObject({
+    status: "completed",
+    text: "Two lines.",
+  });
+  expect(await again.send("Are you sure?")).toMatchObject({ status: "completed", text: "As I said: two." });
+  const other = await metier.chat({ model: `replay:${both}` });
+  expect(await other.send("How many words?")).toMatchObject({
+    status: "failed",
+    error: { code: "replay.diverged" },
   });
 });

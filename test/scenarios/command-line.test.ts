@@ -196,7 +196,11 @@ describe("show and doctor", () => {
     expect(stdout).toContain("user:gh  missing commands: zz-gh");
     expect(stdout).toContain("Shadowed\n  · user:a");
     const { json } = await world.cli("doctor", "--json");
-    expect(json).toMatchObject({ ok: true, unusable: [{ name: "gh" }], shadowed: [{ name: "a" }] });
+    expect(json).toMatchObject({
+      ok: true,
+      unusable: [{ name: "desk" }, { name: "gh" }, { name: "gog" }],
+      shadowed: [{ name: "a" }],
+    });
     expect(json.machine.node).toBe(process.version);
   });
 

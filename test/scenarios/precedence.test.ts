@@ -6,6 +6,15 @@ import { verifies } from "../support/verifies.ts";
 import { createWorld, skill } from "../support/world.ts";
 
 describe("scopes", () => {
+  test("a custom path is trusted by its place, whether it names the skill's folder or the file in it", async () => {
+    const world = createWorld();
+    world.write({ "custom/x/SKILL.md": skill("x"), "elsewhere/y/SKILL.md": skill("y") });
+    const paths = ["custom/x/SKILL.md", "elsewhere/y/SKILL.md"].map((path) => join(world.root, path));
+    const metier = await world.metier({ paths, trustedPaths: [join(world.root, "custom")] });
+    expect(metier.require("x").trust.level).toBe("trusted");
+    expect(metier.require("y").trust.level).toBe("untrusted");
+  });
+
   verifies(
     [56, 57, 58, 60, 61, 62, 63, 65, "case 30", "case 34", "case 35"],
     "bundled < integration < custom < user < project, each shadowing the ones below",

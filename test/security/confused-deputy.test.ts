@@ -277,9 +277,13 @@ describe("by imitating the marks", () => {
       `${ISOLATED}\nrationale: "fine${hidden.join("")}"`,
       `Be nice.${hidden.join("")}\u202E`,
     );
-    const { run } = await open(world, [
-      says("Nice.", { system: { matches: "^[^\\u{E0000}-\\u{E007F}\\u202E]*$" } }),
-    ]);
+    const held = await open(world, []);
+    expect((await held.run({ skill: "evil" })).result.refusal?.reason).toBe("blocked");
+    const { run } = await open(
+      world,
+      [says("Nice.", { system: { matches: "^[^\\u{E0000}-\\u{E007F}\\u202E]*$" } })],
+      { config: { scan: { ignore: ["text.tag-characters"] } } },
+    );
     const { result } = await run({ skill: "evil", message: `Go.${hidden.join("")}` });
     expect(result.diagnostics.map(({ code }) => code)).toContain("disclosure.text-removed");
   });

@@ -205,13 +205,16 @@ describe("what a repository wants to be run", () => {
   });
 });
 
-test("a setuid bit does not come along", async () => {
+test("a setuid bit does not come along, and is named", async () => {
   const world = createHome();
   const source = join(world.root, "source");
   writeTree(source, { "SKILL.md": skill("quiet"), tool: "#!/bin/sh\n" });
   chmodSync(join(source, "tool"), 0o6755);
   const { json } = await world.cli("install", source, "--yes", "--json");
   expect(lstatSync(join(json.installed[0].path, "tool")).mode & 0o7777).toBe(0o755);
+  expect(json.diagnostics).toMatchObject([
+    { code: "tree.mode-dropped", severity: "warning", message: expect.stringContaining("`tool`") },
+  ]);
 });
 
 /** A home and a project with something in them that could be read, overwritten or removed. */

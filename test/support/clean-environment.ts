@@ -4,14 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** What the developer may set for a test run. */
-const KEPT = new Set(["METIER_REQUIRE_SANDBOX", "METIER_FUZZ_RUNS", "METIER_KILLS", "METIER_KILL_SEED"]);
+const KEPT = new Set([
+  ...["METIER_REQUIRE_SANDBOX", "METIER_FUZZ_RUNS", "METIER_KILLS", "METIER_KILL_SEED"],
+  ...["METIER_CAPABILITY_OPERATIONS", "METIER_CAPABILITY_KILLS", "METIER_CAPABILITY_SEED"],
+  "METIER_CLIENTS_DIR",
+]);
 
 export function setup(): () => void {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "metier-test-home-")));
   process.env.HOME = home;
   for (const name of Object.keys(process.env)) {
     const isSetting = name.startsWith("METIER_") || name.startsWith("XDG_") || name === "FORCE_COLOR";
-    if (isSetting && !KEPT.has(name)) delete process.env[name];
+    const leadsToKeychain = name === "DBUS_SESSION_BUS_ADDRESS";
+    if ((isSetting && !KEPT.has(name)) || leadsToKeychain) delete process.env[name];
   }
   return () => rmSync(home, { recursive: true, force: true });
 }

@@ -43,8 +43,12 @@ export async function run(context: CliContext, flags: ChatFlags, ...words: reado
       ...(model !== undefined && { model }),
       ...options,
     });
-  if (isAlone) await runSession(context, { open, tell });
-  else await answerOnce(context, flags, message, await open(), tell);
+  try {
+    if (isAlone) await runSession(context, { open, tell });
+    else await answerOnce(context, flags, message, await open(), tell);
+  } finally {
+    await metier.capabilities.close();
+  }
 }
 
 async function answerOnce(

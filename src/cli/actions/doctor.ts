@@ -13,6 +13,7 @@ import { openMetier } from "../open-metier.ts";
 import { doctorText, explainText } from "../output/doctor-text.ts";
 import { skillJson } from "../output/skill-json.ts";
 import { styleFor } from "../output/style.ts";
+import { reportHeld } from "../report-held.ts";
 
 export async function run(context: CliContext, flags: CommonFlags, name?: string): Promise<void> {
   const metier = await openMetier(context, flags);
@@ -22,9 +23,11 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
     const { name: plain, scope } = parseSkillAddress(name);
     const named = catalog.all.filter((skill) => skill.name === plain);
     const skills = scope === undefined ? named : named.filter((skill) => skill.scope === scope);
-    const diagnostics = catalog.diagnostics.filter(({ path, message }) =>
-      isAbout(plain, skills, path, message),
-    );
+    const [winner] = skills;
+    const diagnostics = [
+      ...catalog.diagnostics.filter(({ path, message }) => isAbout(plain, skills, path, message)),
+      ...(winner ? await reportHeld(metier, winner) : []),
+    ];
     if (skills.length === 0 && diagnostics.length === 0) metier.require(name);
     if (skills.length === 0) endWith(context, EXIT.no);
     const packages = await describePackages(collectUsablePackages(skills), context.io.environment);
@@ -36,6 +39,8 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
   const { machine } = described;
   const diagnostics = [...catalog.diagnostics, ...described.diagnostics, ...(await missingPlugins(metier))];
   const packages = await describePackages(collectUsablePackages(catalog.all), context.io.environment);
+  const { capabilityLines, describeCapabilities } = await import("../describe-capabilities.ts");
+  const capabilities = await describeCapabilities(metier, context.io.environment);
   const unusable = catalog.all.filter(({ status }) => status === "disabled" || status === "unavailable");
   const shadowed = catalog.all.filter(({ status }) => status === "shadowed");
   const untrusted = catalog.all.filter(
@@ -52,13 +57,18 @@ export async function run(context: CliContext, flags: CommonFlags, name?: string
       shadowed: shadowed.map(withReason),
       untrusted: untrusted.map(withReason),
       packages,
+      capabilities,
       diagnostics: diagnostics.sort(compareDiagnostics),
     });
     return;
   }
+  const lines = { capabilities: capabilityLines(capabilities) };
   out(
     context,
-    doctorText({ machine, config, catalog, unusable, shadowed, untrusted, packages, diagnostics }, style),
+    doctorText(
+      { machine, config, catalog, unusable, shadowed, untrusted, packages, ...lines, diagnostics },
+      style,
+    ),
   );
 }
 

@@ -1,5 +1,7 @@
 /** `metier install`: a source becomes installed skills, or the locks are restored; questions only in a terminal. */
-import { ERROR_CODES, MetierError } from "../../foundation/errors.ts";
+import { resolve } from "node:path";
+import { ERROR_CODES } from "../../foundation/errors.ts";
+import { EXIT } from "../../foundation/exit-codes.ts";
 import {
   type InstallReport,
   type InstallRequest,
@@ -8,9 +10,11 @@ import {
 } from "../../install/install-request.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
+import { acceptFindings } from "../install/accept-findings.ts";
 import { offerTrust } from "../install/offer-trust.ts";
 import { askInTerminal } from "../install/questions.ts";
-import { openMetier } from "../open-metier.ts";
+import { toError } from "../install/to-error.ts";
+import { openMetier, workingDirectory } from "../open-metier.ts";
 import { createFetchProgress } from "../output/fetch-progress.ts";
 import { failuresText, installedText } from "../output/install-text.ts";
 import { reviewText } from "../output/review-text.ts";
@@ -29,12 +33,15 @@ export interface InstallFlags extends CommonFlags {
   readonly frozen: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
+  readonly baseline?: string;
+  readonly writeBaseline?: string;
 }
 
 export async function run(context: CliContext, flags: InstallFlags, source?: string): Promise<void> {
   const { io } = context;
   const style = styleFor(io.color);
   const metier = await openMetier(context, flags);
+  const accepting = flags.writeBaseline && resolve(workingDirectory(context, flags), flags.writeBaseline);
   const canAsk = io.interactive && !flags.json && !flags.yes;
   const progress = createFetchProgress(io.stderr);
   const stop = new AbortController();
@@ -56,9 +63,14 @@ export async function run(context: CliContext, flags: InstallFlags, source?: str
       release();
       progress.end();
     });
-  if (!outcome.ok) {
-    const { code, message, hint } = outcome.fault;
-    throw new MetierError(code, message, { hint });
+  if (!outcome.ok) throw toError(outcome.fault);
+  if (accepting !== undefined) {
+    const names = [...new Set(outcome.findings.map(({ skill }) => skill))];
+    const found = names.map((name) => {
+      return { name, findings: outcome.findings.filter(({ skill }) => skill === name) };
+    });
+    acceptFindings(context, accepting, found);
+    return;
   }
   if (flags.json) outJson(context, resultJson(outcome, flags.dryRun ? review : undefined));
   else {
@@ -67,11 +79,12 @@ export async function run(context: CliContext, flags: InstallFlags, source?: str
   }
   const [failure] = outcome.skipped.filter(isFailure);
   if (failure) endWith(context, ERROR_CODES[failure.code]);
+  else if (outcome.diagnostics.some(({ severity }) => severity === "error")) endWith(context, EXIT.no);
   if (canAsk && !flags.dryRun) await offerTrust(context, metier, outcome.installed);
 }
 
 function toRequest(flags: InstallFlags, source: string | undefined): InstallRequest {
-  const { ref, skill, all, name, agent, project, copy, link, force, frozen, dryRun, yes } = flags;
+  const { ref, skill, all, name, agent, project, copy, link, force, frozen, yes, baseline } = flags;
   const skills = [...(skill ?? []), ...(all ? ["*"] : [])];
   return {
     ...(source !== undefined && { source }),
@@ -84,8 +97,9 @@ function toRequest(flags: InstallFlags, source: string | undefined): InstallRequ
     link,
     force,
     frozen,
-    dryRun,
+    dryRun: flags.dryRun || flags.writeBaseline !== undefined,
     yes,
+    ...(baseline !== undefined && { baseline }),
   };
 }
 

@@ -1,9 +1,9 @@
 /** `metier outdated`: which installed skills have new versions, as a table. */
-import { MetierError } from "../../foundation/errors.ts";
 import { EXIT, type ExitCode } from "../../foundation/exit-codes.ts";
 import type { OutdatedSkill } from "../../install/outdated.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, out, outJson } from "../context.ts";
+import { toError } from "../install/to-error.ts";
 import { openMetier } from "../open-metier.ts";
 import { createFetchProgress } from "../output/fetch-progress.ts";
 import { cutText, type Style, safeLine, styleFor } from "../output/style.ts";
@@ -31,10 +31,7 @@ export async function run(
       release();
       progress.end();
     });
-  if (!outcome.ok) {
-    const { code, message, hint } = outcome.fault;
-    throw new MetierError(code, message, { hint });
-  }
+  if (!outcome.ok) throw toError(outcome.fault);
   if (flags.json) outJson(context, { skills: outcome.skills });
   else out(context, tableText(outcome.skills, styleFor(io.color)));
   endWith(context, exitCodeOf(outcome.skills));

@@ -2,6 +2,7 @@
 import { cleanText } from "../../disclose/clean-text.ts";
 import { outline, section } from "../../disclose/outline.ts";
 import { hasFolder } from "../../disclose/skill-folder.ts";
+import { tellOrigin } from "../../disclose/tell-origin.ts";
 import { wrapInstructions } from "../../disclose/wrap-instructions.ts";
 import { SkillResourceError, UsageError } from "../../foundation/errors.ts";
 import type { Metier } from "../../runtime/create-metier.ts";
@@ -26,6 +27,7 @@ export async function run(context: CliContext, flags: Flags, ...args: readonly s
   if (more.length > 0) throw new UsageError("`metier read` takes one skill and at most one of its files.");
   if (file !== undefined) refuseOtherFlags(flags);
   const metier = await openMetier(context, flags);
+  if (file !== undefined) await metier.remote.load(name);
   if (file !== undefined) readFile(context, flags, metier, name, file);
   else if (flags.files) listFiles(context, flags, metier, name);
   else await readBody(context, flags, metier, name);
@@ -136,5 +138,6 @@ function wrapped(metier: Metier, name: string, text: string, digest: string): st
   const skill = metier.require(name);
   const { resources } = metier.listResources(name);
   const files = hasFolder(skill) ? { directory: skill.directory, resources } : {};
-  return wrapInstructions({ name, text, digest, ...files });
+  const origin = skill.remote && { origin: tellOrigin(skill.remote) };
+  return wrapInstructions({ name, text, digest, ...origin, ...files });
 }

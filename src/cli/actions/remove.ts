@@ -1,8 +1,8 @@
 /** `metier remove`: takes installed skills away, and says what was left. */
-import { MetierError } from "../../foundation/errors.ts";
 import type { RemoveOptions } from "../../install/remove.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, err, out, outJson } from "../context.ts";
+import { toError } from "../install/to-error.ts";
 import { openMetier } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics-text.ts";
 import { safeLine, styleFor } from "../output/style.ts";
@@ -15,10 +15,7 @@ export async function run(
   const { project, force, data, json } = flags;
   const metier = await openMetier(context, flags);
   const outcome = await metier.remove(names, { project, force, data });
-  if (!outcome.ok) {
-    const { code, message, hint } = outcome.fault;
-    throw new MetierError(code, message, { hint });
-  }
+  if (!outcome.ok) throw toError(outcome.fault);
   const { removed, diagnostics } = outcome;
   if (json) {
     outJson(context, { removed, diagnostics });

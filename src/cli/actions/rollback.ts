@@ -1,7 +1,7 @@
 /** `metier rollback`: one skill, one step back. */
-import { MetierError } from "../../foundation/errors.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, err, out, outJson } from "../context.ts";
+import { toError } from "../install/to-error.ts";
 import { openMetier } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics-text.ts";
 import { createFetchProgress } from "../output/fetch-progress.ts";
@@ -19,10 +19,7 @@ export async function run(
   const outcome = await metier
     .rollback(skill, { force, ...(project !== undefined && { project }), onProgress: progress.show })
     .finally(progress.end);
-  if (!outcome.ok) {
-    const { code, message, hint } = outcome.fault;
-    throw new MetierError(code, message, { hint });
-  }
+  if (!outcome.ok) throw toError(outcome.fault);
   const { ok: _, ...result } = outcome;
   if (json) {
     outJson(context, result);

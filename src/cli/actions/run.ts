@@ -4,6 +4,7 @@ import { runFolder } from "../../events/run-log.ts";
 import { UsageError } from "../../foundation/errors.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import { refusalText } from "../../invoke/refusal-text.ts";
+import { copyWorkFiles } from "../../run/copy-work-files.ts";
 import type { RunRequest } from "../../run/run-request.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import type { Metier } from "../../runtime/create-metier.ts";
@@ -15,7 +16,6 @@ import { diagnosticText } from "../output/diagnostics-text.ts";
 import { planText } from "../output/plan-text.ts";
 import { createProgress } from "../output/run-progress.ts";
 import { safeText, styleFor } from "../output/style.ts";
-import { copyWorkFiles } from "../run/copy-work-files.ts";
 import { exitFor } from "../run/exit-for.ts";
 import { questionsFor } from "../run/questions.ts";
 import { type RunFlags, readRunFlags } from "../run/run-flags.ts";
@@ -35,8 +35,12 @@ export async function run(context: CliContext, flags: RunFlags, ...words: readon
     ...questionsFor(context, flags),
   };
   const metier = await askForTrust(context, flags, await openMetier(context, flags));
-  if (flags.dryRun) await showPlan(context, flags, metier, request);
-  else await carryOut(context, flags, metier, request);
+  try {
+    if (flags.dryRun) await showPlan(context, flags, metier, request);
+    else await carryOut(context, flags, metier, request);
+  } finally {
+    await metier.capabilities.close();
+  }
 }
 
 async function showPlan(

@@ -1,5 +1,4 @@
 /** `metier scan`: the dangers in skills, as text, JSON or SARIF; accepted ones are kept in a baseline. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ScanSeverity } from "../../config/scan-fields.ts";
 import type { Diagnostic } from "../../foundation/diagnostic.ts";
@@ -7,15 +6,11 @@ import { UsageError } from "../../foundation/errors.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import { VERSION } from "../../foundation/version.ts";
 import { writeAtomic } from "../../host/write-atomic.ts";
-import {
-  type AcceptedFinding,
-  applyBaseline,
-  type Baseline,
-  readBaseline,
-  renderBaseline,
-} from "../../scan/baseline.ts";
+import type { Metier } from "../../runtime/create-metier.ts";
+import { type AcceptedFinding, applyBaselines, renderBaseline } from "../../scan/baseline.ts";
 import { isAtLeast } from "../../scan/finding.ts";
 import type { ScannedPath } from "../../scan/scan-paths.ts";
+import { readScanPolicy, type ScanPolicy } from "../../scan/scan-policy.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
@@ -44,32 +39,26 @@ export async function run(
 ): Promise<void> {
   if (flags.rules) return listRules(context, flags);
   const cwd = workingDirectory(context, flags);
-  const baseline = flags.baseline === undefined ? undefined : loadBaseline(resolve(cwd, flags.baseline));
-  const found = await (await openMetier(context, flags)).scan(asked);
+  const metier = await openMetier(context, flags);
+  const file = flags.baseline === undefined ? undefined : resolve(cwd, flags.baseline);
+  const { baselines, diagnostics } = openBaselines(metier, file);
+  const found = await metier.scan(asked);
   if (flags.writeBaseline !== undefined)
     writeBaseline(context, resolve(cwd, flags.writeBaseline), found.skills);
-  const applied = baseline
-    ? applyBaseline(baseline, found.skills)
-    : { skills: found.skills, accepted: 0, stale: [] };
-  const result: ScanResult = { ...applied, diagnostics: found.diagnostics };
+  const applied = applyBaselines(baselines, found.skills);
+  const result: ScanResult = { ...applied, diagnostics: [...diagnostics, ...found.diagnostics] };
   await print(context, result, { format: flags.json ? "json" : (flags.format ?? "text"), cwd });
   if (flags.writeBaseline === undefined && isRefused(result, flags.failOn ?? "high"))
     endWith(context, EXIT.no);
 }
 
-function loadBaseline(file: string): Baseline {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`The baseline \`${file}\` cannot be read: ${(error as Error).message}.`, {
-      hint: "`metier scan --write-baseline FILE` makes one.",
-    });
-  }
-  const reading = readBaseline(file, text);
-  if (!reading.ok)
-    throw new UsageError(reading.message, { hint: "`metier scan --write-baseline FILE` makes one." });
-  return reading.baseline;
+/** The one that is asked for, or those that the config names. */
+function openBaselines(metier: Metier, file: string | undefined): ScanPolicy {
+  const { scan } = metier.config.config;
+  const policy = readScanPolicy({ ...scan, ...(file !== undefined && { baseline: [file] }) }, []);
+  const [wrong] = policy.diagnostics;
+  if (file !== undefined && wrong) throw new UsageError(wrong.message, { hint: wrong.hint });
+  return policy;
 }
 
 function writeBaseline(context: CliContext, file: string, skills: readonly ScannedPath[]): void {

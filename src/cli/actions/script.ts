@@ -10,6 +10,7 @@ import type { ScriptRequest, ScriptResult } from "../../run/script-result.ts";
 import type { Metier } from "../../runtime/create-metier.ts";
 import { askForTrust } from "../ask-for-trust.ts";
 import { type CallerFlags, readCaller } from "../caller-flags.ts";
+import { confirmInTerminal } from "../capability/confirm-mutation.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
@@ -71,6 +72,7 @@ async function carryOut(
       signal: stop.signal,
       ...readVariables(flags, workingDirectory(context, flags)),
       ...(stdin && { stdin }),
+      ...(io.interactive && !flags.json && { confirm: confirmInTerminal(io) }),
       ...(flags.timeout !== undefined && { timeoutMs: readCount("--timeout", flags.timeout) * 1000 }),
       ...(!flags.json && {
         onProgress: (text: string) => err(context, safeText(text)),
@@ -81,6 +83,7 @@ async function carryOut(
   } finally {
     unlisten();
     stdin?.destroy(); // An open pipe would keep this process waiting.
+    await metier.capabilities.close();
   }
 }
 

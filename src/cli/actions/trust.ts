@@ -7,10 +7,12 @@ import { expandPath, isInside } from "../../host/places.ts";
 import { realPathOr } from "../../host/project-folders.ts";
 import type { Metier } from "../../runtime/create-metier.ts";
 import { projectConfigOf, recordFolder } from "../../runtime/grant-trust.ts";
+import { parseSkillAddress } from "../../skill/scope.ts";
 import type { Skill } from "../../skill/skill.ts";
 import { identifyContent } from "../../trust/content-identity.ts";
 import { grantSkill, revoke } from "../../trust/grant-store.ts";
 import type { Grants } from "../../trust/grants.ts";
+import { approveRemote } from "../../trust/remote-trust.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, out, outJson } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
@@ -109,7 +111,14 @@ function grantWhole(metier: Metier, folder: string): Granted {
   return { kind: "folder", target: folder, text: `Trusted: the folder ${safeLine(folder + also)}${note}` };
 }
 
+/** Of a server's skill what the server declares counts; nothing of it has to be here. */
 function grantOne(metier: Metier, skill: Skill): Granted {
+  if (skill.remote) {
+    const { server, files } = skill.remote;
+    const { digest } = approveRemote(metier.places, skill.name, skill.remote);
+    const text = `Approved: ${skill.name} of the MCP server ${server}, ${count(files.length, "file")} as it declares them now (${digest})`;
+    return { kind: "skill", target: skill.name, digest, files: files.length, text: safeLine(text) };
+  }
   const outcome = identifyContent(skill);
   if (!outcome.ok)
     throw new SkillError(outcome.diagnostic.message, "skill.load", { hint: outcome.diagnostic.hint });
@@ -127,7 +136,7 @@ function grantOne(metier: Metier, skill: Skill): Granted {
 
 function takeBack({ places }: Metier, target: string, cwd: string): Grants {
   if (/^sha256:[0-9a-f]{64}$/.test(target)) return revoke(places, { digest: target }).revoked;
-  const byName = revoke(places, { skill: target.replace(/^[a-z]+:/, "") }).revoked;
+  const byName = revoke(places, { skill: parseSkillAddress(target).name }).revoked;
   if (byName.skills.length > 0) return byName;
   return revoke(places, { folder: resolve(expandPath(target, places.home, cwd)) }).revoked;
 }

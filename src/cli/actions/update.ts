@@ -1,11 +1,15 @@
 /** `metier update`: new versions of installed skills, shown and decided upon one by one; questions only in a terminal. */
-import { ERROR_CODES, MetierError } from "../../foundation/errors.ts";
+import { resolve } from "node:path";
+import { ERROR_CODES } from "../../foundation/errors.ts";
+import { EXIT } from "../../foundation/exit-codes.ts";
 import type { NotUpdated, UpdateRequest, UpdateResult } from "../../install/update-request.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, err, out, outJson } from "../context.ts";
+import { acceptFindings } from "../install/accept-findings.ts";
 import { offerTrust } from "../install/offer-trust.ts";
+import { toError } from "../install/to-error.ts";
 import { askAboutUpdates } from "../install/update-questions.ts";
-import { openMetier } from "../open-metier.ts";
+import { openMetier, workingDirectory } from "../open-metier.ts";
 import { createFetchProgress } from "../output/fetch-progress.ts";
 import { styleFor } from "../output/style.ts";
 import { notUpdatedText, updatedText, updateReviewText } from "../output/update-text.ts";
@@ -15,6 +19,8 @@ export interface UpdateFlags extends CommonFlags {
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly force: boolean;
+  readonly baseline?: string;
+  readonly writeBaseline?: string;
 }
 
 export async function run(
@@ -23,7 +29,9 @@ export async function run(
   ...skills: readonly string[]
 ): Promise<void> {
   const { io } = context;
-  const { project, dryRun, yes, force, json } = flags;
+  const { project, yes, force, json, baseline, writeBaseline } = flags;
+  const accepting = writeBaseline && resolve(workingDirectory(context, flags), writeBaseline);
+  const dryRun = flags.dryRun || accepting !== undefined;
   const style = styleFor(io.color);
   const metier = await openMetier(context, flags);
   const canAsk = io.interactive && !json && !yes;
@@ -35,6 +43,7 @@ export async function run(
     dryRun,
     yes,
     force,
+    ...(baseline !== undefined && { baseline }),
     ...(project !== undefined && { project }),
     signal: stop.signal,
     onProgress: progress.show,
@@ -47,9 +56,11 @@ export async function run(
     release();
     progress.end();
   });
-  if (!outcome.ok) {
-    const { code, message, hint } = outcome.fault;
-    throw new MetierError(code, message, { hint });
+  if (!outcome.ok) throw toError(outcome.fault);
+  if (accepting !== undefined) {
+    const found = outcome.reviews.map(({ name, summary }) => ({ name, findings: summary.findings }));
+    acceptFindings(context, accepting, found);
+    return;
   }
   if (json) outJson(context, resultJson(outcome));
   else {
@@ -58,6 +69,7 @@ export async function run(
   }
   const [failure] = outcome.skipped.flatMap(({ code }) => (isFault(code) ? [code] : []));
   if (failure !== undefined) endWith(context, ERROR_CODES[failure]);
+  else if (outcome.diagnostics.some(({ severity }) => severity === "error")) endWith(context, EXIT.no);
   if (!canAsk || dryRun) return;
   const lost = outcome.updated.filter(({ losesTrust }) => losesTrust);
   await offerTrust(

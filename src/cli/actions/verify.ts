@@ -1,12 +1,13 @@
 /** `metier verify`: what is on disk against the locks and against trust, file by file. */
-import { MetierError } from "../../foundation/errors.ts";
 import { EXIT } from "../../foundation/exit-codes.ts";
 import type { VerifiedFolder, VerifiedSkill, VerifyReport } from "../../install/verify.ts";
 import type { VerifiedGrant } from "../../install/verify-grants.ts";
 import type { FileChange } from "../../trust/content-identity.ts";
 import type { CommonFlags } from "../common-flags.ts";
 import { type CliContext, endWith, out, outJson } from "../context.ts";
+import { toError } from "../install/to-error.ts";
 import { openMetier } from "../open-metier.ts";
+import { ofLock } from "../output/install-text.ts";
 import { count, type Style, safeLine, styleFor } from "../output/style.ts";
 
 export async function run(
@@ -17,10 +18,7 @@ export async function run(
   const { project, json } = flags;
   const metier = await openMetier(context, flags, { autoDiscover: false });
   const report = await metier.verify({ skills, ...(project !== undefined && { project }) });
-  if (report.fault) {
-    const { code, message, hint } = report.fault;
-    throw new MetierError(code, message, { hint });
-  }
+  if (report.fault) throw toError(report.fault);
   if (json) outJson(context, report);
   else out(context, reportText(report, styleFor(context.io.color)));
   if (!report.ok) endWith(context, EXIT.no);
@@ -40,10 +38,10 @@ function reportText({ ok, skills, grants }: VerifyReport, style: Style): string 
 }
 
 function skillText(skill: VerifiedSkill, style: Style): string {
-  const { name, copies, changes, note } = skill;
+  const { name, lock, copies, changes, note } = skill;
   const isWorthSaying = changes.length > 0 || note !== undefined;
   return [
-    `${skill.ok ? style.green("✓") : style.red("✗")} ${safeLine(name)}${isWorthSaying ? `  ${style.dim(safeLine(skill.folder))}` : ""}`,
+    `${skill.ok ? style.green("✓") : style.red("✗")} ${safeLine(`${name}${ofLock(lock)}`)}${isWorthSaying ? `  ${style.dim(safeLine(skill.folder))}` : ""}`,
     ...folderLines(skill, "    "),
     ...copies
       .filter((copy) => !copy.ok)

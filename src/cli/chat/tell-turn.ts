@@ -13,7 +13,7 @@ export type Teller = (chat: Chat, text: string) => Promise<ChatTurn | "left">;
 export interface TurnTeller {
   readonly tell: Teller;
   /** What a chat needs so that this teller hears it and is asked by it. */
-  readonly options: Pick<ChatOptions, "approve" | "askUser" | "onEvent">;
+  readonly options: Pick<ChatOptions, "approve" | "askUser" | "confirm" | "onEvent">;
 }
 
 export interface TellerOptions extends QuestionFlags {

@@ -5,7 +5,7 @@ import { COMMON_FLAGS, type CommonFlags } from "../common-flags.ts";
 import type { CliContext } from "../context.ts";
 
 /** The groups of the overview page, in its order. */
-export type CommandGroup = "Reading" | "Doing" | "Authoring" | "Managing";
+export type CommandGroup = "Reading" | "Doing" | "Authoring" | "Managing" | "Connecting";
 
 interface Declaration {
   readonly name: string;

@@ -51,6 +51,11 @@ export const install: DeclaredCommand = defineCommand({
     force: switchFlag("Replace a skill of the same name, and what was changed by hand"),
     frozen: switchFlag("Restore from the lock, and fail if anything differs from it"),
     dryRun: switchFlag("Show what would be installed"),
+    baseline: textFlag("file", "Accepted findings of the scan, in place of those that your config names"),
+    writeBaseline: textFlag(
+      "file",
+      "Add what the scan finds to this file of accepted findings; installs nothing",
+    ),
     yes: switchFlag("Ask nothing and install; grants no trust, and what the scan blocks stays blocked"),
   },
   positional: optionalArgument("source", "Where the skills come from; nothing: what the locks list"),

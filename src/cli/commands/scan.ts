@@ -27,7 +27,10 @@ export const scan: DeclaredCommand = defineCommand({
       default: "high",
       brief: "The severity from which on the answer is no",
     },
-    baseline: textFlag("file", "Leave out the findings that this file accepts"),
+    baseline: textFlag(
+      "file",
+      "Leave out the findings that this file accepts; default: as `scan.baseline` says",
+    ),
     writeBaseline: textFlag("file", "Accept all that is found now, and write it to this file"),
     rules: switchFlag("List all rules with what they mean"),
   },

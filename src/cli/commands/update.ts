@@ -4,6 +4,7 @@ import {
   manyArguments,
   requiredArgument,
   switchFlag,
+  textFlag,
 } from "./define.ts";
 
 const project = {
@@ -23,6 +24,11 @@ export const update: DeclaredCommand = defineCommand({
   flags: {
     project,
     dryRun: switchFlag("Show everything, change nothing"),
+    baseline: textFlag("file", "Accepted findings of the scan, in place of those that your config names"),
+    writeBaseline: textFlag(
+      "file",
+      "Add what the scan finds to this file of accepted findings; takes nothing",
+    ),
     yes: switchFlag(
       "Ask nothing and take new versions, except blocked ones and over what was changed by hand",
     ),

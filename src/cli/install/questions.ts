@@ -5,7 +5,7 @@ import type {
   InstallConflict,
   InstallDecisions,
 } from "../../install/install-request.ts";
-import { needsReview } from "../../install/scan-policy.ts";
+import { needsReview } from "../../install/scan-fetched.ts";
 import { type CliContext, out } from "../context.ts";
 import type { FetchProgressView } from "../output/fetch-progress.ts";
 import { cutText, safeLine } from "../output/style.ts";

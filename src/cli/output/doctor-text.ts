@@ -18,6 +18,8 @@ export interface DoctorReport {
   readonly shadowed: readonly Skill[];
   readonly untrusted: readonly Skill[];
   readonly packages: readonly PackageState[];
+  /** Line by line; none where nothing is configured. */
+  readonly capabilities: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -30,7 +32,8 @@ const OUTCOMES: Record<SearchedPlace["outcome"], string> = {
 };
 
 export function doctorText(report: DoctorReport, style: Style): string {
-  const { machine, config, catalog, unusable, shadowed, untrusted, packages, diagnostics } = report;
+  const { machine, config, catalog, unusable, shadowed, untrusted, packages, capabilities, diagnostics } =
+    report;
   const programs = Object.entries(machine.programs).map(([name, path]) => `${name}: ${path ?? "not found"}`);
   return [
     section("Environment", style, [
@@ -63,6 +66,7 @@ export function doctorText(report: DoctorReport, style: Style): string {
       untrusted.map((skill) => skillLine(skill, skill.trust.reason, style)),
     ),
     section("System packages of usable skills", style, packageLines(packages)),
+    section("Capabilities", style, capabilities.map(safeLine)),
     section("Problems", style, [
       ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style).replaceAll("\n", "\n  ")),
       countDiagnostics(diagnostics) || "none",
@@ -81,12 +85,15 @@ export function explainText(
   style: Style,
 ): string {
   const [winner, ...losers] = skills;
+  const isBlocked = diagnostics.some(({ code }) => code === "scan.blocked");
+  const why =
+    winner?.status === "enabled" ? isBlocked && "the scan blocks it" : (winner?.reason ?? winner?.status);
   const verdict =
     winner === undefined
       ? `No skill is called \`${name}\`; these problems are about something of that name.`
-      : winner.status === "enabled"
-        ? `\`${name}\` can be used.`
-        : `\`${name}\` cannot be used: ${safeLine(winner.reason ?? winner.status)}.`;
+      : why
+        ? `\`${name}\` cannot be used: ${safeLine(why)}.`
+        : `\`${name}\` can be used.`;
   return [
     verdict,
     section(

@@ -15,6 +15,7 @@ const TITLES: Record<Scope, string> = {
   installed: "Installed Skills",
   integration: "Integration Skills",
   bundled: "Bundled Skills",
+  remote: "Skills of MCP Servers",
 };
 
 export function listText(skills: readonly Skill[], style: Style): string {

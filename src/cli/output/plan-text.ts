@@ -14,6 +14,7 @@ export function planText(outline: RunOutline, style: Style): string {
     ...(outline.toolsets.length === 0 ? [] : [["toolsets", outline.toolsets.join(", ")] as const]),
     ...outline.hooks.map((hook) => ["hook", describeHook(hook)] as const),
     ["variables", outline.env.join(", ") || "none"],
+    ...(outline.capabilities.length === 0 ? [] : [["by host", outline.capabilities.join(", ")] as const]),
     ["sandbox", sandbox.backend === "absent" ? "none works here: no command can be run" : sandbox.backend],
     ["declared", reachText(sandbox.declared) || "nothing beyond its own folders"],
     ["granted", reachText(sandbox.granted) || "nothing beyond its own folders"],

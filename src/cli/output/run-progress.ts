@@ -1,5 +1,6 @@
 /** What happens in a run, line by line, for a person who waits: steps, tools, tokens. Nested runs are indented. */
 import type { RunEvent } from "../../events/run-event.ts";
+import { capabilityCallText } from "./capability-call-text.ts";
 import { cutText, type Style, safeLine } from "./style.ts";
 
 const WIDTH = 100;
@@ -29,6 +30,8 @@ function describe(event: RunEvent, tokens: number, style: Style): string | undef
     case "hook-finished":
       if (event.outcome === "allow") return undefined;
       return style.yellow(`  ${event.hook} hook: ${event.outcome}, ${cutText(event.reason ?? "", WIDTH)}`);
+    case "capability-called":
+      return `  ${capabilityCallText(event, style)}`;
     case "model-answered":
       return style.dim(`step ${event.step}: ${event.finishReason}, ${tokens} tokens so far`);
     case "model-retried":

@@ -1,7 +1,9 @@
 /** Runs for people: a line each, one run step by step, or how skills are used. */
 import type { RunSummary } from "../../events/list-runs.ts";
+import type { CapabilityUse } from "../../events/run-event.ts";
 import type { SkillStats } from "../../events/run-stats.ts";
 import type { HookView, RunState, RunView, StepView, ToolCallView } from "../../events/run-view.ts";
+import { capabilityCallText } from "./capability-call-text.ts";
 import { reachText } from "./reach-text.ts";
 import { count, cutText, type Style, safeLine, safeText } from "./style.ts";
 
@@ -57,6 +59,7 @@ export function statsText(skills: readonly SkillStats[], style: Style): string {
     stats.durationMs
       ? `median ${showDuration(stats.durationMs.median)}, 95 % within ${showDuration(stats.durationMs.p95)}`
       : "",
+    stats.capabilityCalls ? count(stats.capabilityCalls, "capability call") : "",
   ]);
   return alignColumns(rows, [1, 3, 4])
     .map(([skill = "", ...rest]) => [style.bold(skill), ...rest].join("  ").trimEnd())
@@ -81,6 +84,7 @@ export function runText(view: RunView, style: Style): string {
     ["tools", view.tools.join(", ") || undefined],
     ["variables", view.env.join(", ") || undefined],
     ...sandboxRows(view),
+    ["capabilities", (view.capabilities ?? []).map(useText).join(", ") || undefined],
     ...view.children.map(({ runId, skill }) => ["started", `${skill} as run ${runId}`] as const),
     ...view.diagnostics.map(({ code, message }) => ["note", `${message} (${code})`] as const),
   ];
@@ -99,7 +103,7 @@ function endingText({ state, limit, error }: RunView): string {
 }
 
 function stepText(
-  { step, text, calls, hooks = [], retries, usage, durationMs }: StepView,
+  { step, text, calls, hooks = [], capabilities = [], retries, usage, durationMs }: StepView,
   style: Style,
 ): string {
   const facts = [
@@ -114,6 +118,9 @@ function stepText(
     ...(text ? [indent(safeText(text))] : []),
     ...calls.map((call) => callText(call, style)),
     ...hooks.map((hook) => `  ${hookText(hook, style)}`),
+    ...capabilities.map(
+      (call) => `  ${capabilityCallText(call, style)}  ${style.dim(showDuration(call.durationMs))}`,
+    ),
   ].join("\n");
 }
 
@@ -134,6 +141,10 @@ function sandboxRows({ sandbox }: RunView): readonly (readonly [string, string])
     ["granted", reachText(granted)],
     ["used", reachText(used)],
   ];
+}
+
+function useText({ capability, operation, calls, failed }: CapabilityUse): string {
+  return `${[capability, operation].join(" ").trim()} ${calls}×${failed > 0 ? ` (${failed} not performed)` : ""}`;
 }
 
 function callText(call: ToolCallView, style: Style): string {

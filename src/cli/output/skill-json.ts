@@ -1,5 +1,5 @@
 /** The JSON form of a skill in `list` and `show`. */
-import type { Skill } from "../../skill/skill.ts";
+import type { RemoteOrigin, Skill } from "../../skill/skill.ts";
 
 export interface SkillJson {
   readonly name: string;
@@ -10,12 +10,15 @@ export interface SkillJson {
   readonly reason?: string;
   readonly trust: string;
   readonly location: string;
+  /** Of a skill that an MCP server offers. */
+  readonly remote?: Pick<RemoteOrigin, "server" | "uri" | "digest">;
   readonly shadows?: Skill["shadows"];
   readonly shadowedBy?: NonNullable<Skill["shadowedBy"]>;
 }
 
 export function skillJson(skill: Skill): SkillJson {
   const { name, description, manifest, scope, status, reason, trust, location, shadows, shadowedBy } = skill;
+  const { remote } = skill;
   return {
     name,
     description,
@@ -25,6 +28,7 @@ export function skillJson(skill: Skill): SkillJson {
     ...(reason !== undefined && { reason }),
     trust: trust.level,
     location,
+    ...(remote && { remote: { server: remote.server, uri: remote.uri, digest: remote.digest } }),
     ...(shadows.length > 0 && { shadows }),
     ...(shadowedBy && { shadowedBy }),
   };

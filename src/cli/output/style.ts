@@ -46,6 +46,18 @@ export function safeLine(text: string): string {
   return safeText(text).replace(/[\t\n\r\u2028\u2029]/g, "\ufffd");
 }
 
+const HIDDEN = /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** JSON over several lines that means exactly the value: what cannot be seen stands in it as its code. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(HIDDEN, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
 /** Printable ASCII with single spaces between words. */
 const PLAIN = /^[!-~]+(?: [!-~]+)* ?$/;
 

@@ -1,7 +1,11 @@
-/** Questions of a run to the person at the terminal: may this tool be called, and what the model wants to know. */
+/**
+ * Questions of a run to the person at the terminal: may this tool be called, may this be changed, and what the model wants
+ * to know.
+ */
 import type { ApprovalAnswer, AskApproval } from "../../run/approvals.ts";
 import type { RunRequest } from "../../run/run-request.ts";
 import type { AskUser } from "../../tools/ask-user.ts";
+import { confirmInTerminal } from "../capability/confirm-mutation.ts";
 import type { CliContext } from "../context.ts";
 import { safeText } from "../output/style.ts";
 
@@ -11,14 +15,14 @@ export interface QuestionFlags {
   readonly events?: boolean;
 }
 
-/** `--approve` says yes to tools; without it, and without a terminal, nobody can be asked. */
+/** `--approve` says yes to tools, and to nothing else; without it, and without a terminal, nobody can be asked. */
 export function questionsFor(
   { io }: CliContext,
   { approve, json, events = false }: QuestionFlags,
-): Pick<RunRequest, "approve" | "askUser"> {
+): Pick<RunRequest, "approve" | "askUser" | "confirm"> {
   const canAsk = io.interactive && !json && !events;
   if (!canAsk) return approve ? { approve: "all" } : {};
-  return { approve: approve ? "all" : askApproval(io), askUser: askUser(io) };
+  return { approve: approve ? "all" : askApproval(io), askUser: askUser(io), confirm: confirmInTerminal(io) };
 }
 
 const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = {

@@ -50,8 +50,11 @@ export function readRunFlags(flags: RunFlags, cwd: string): Told {
   };
 }
 
-function readInput(text: string, cwd: string): Json {
-  const json = text.startsWith("@") ? readText("--input", resolve(cwd, text.slice(1))) : text;
+export function readInput(text: string, cwd: string): Json {
+  return parseInput(text.startsWith("@") ? readText("--input", resolve(cwd, text.slice(1))) : text);
+}
+
+export function parseInput(json: string): Json {
   try {
     return JSON.parse(json) as Json;
   } catch (error) {

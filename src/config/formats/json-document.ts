@@ -9,10 +9,19 @@ const SCALAR =
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 export function parseJsonDocument(text: string): ConfigDocument {
-  const reader = new JsonReader(text);
-  const values = reader.readDocument();
+  const { value: values, locate } = parseLocatedJson(text);
   if (!isTable(values)) throw new ConfigSyntaxError("the file must hold an object", { line: 1, column: 1 });
-  return { values, locate: (path) => reader.keys.find(path) };
+  return { values, locate };
+}
+
+export interface LocatedJson extends Pick<ConfigDocument, "locate"> {
+  readonly value: unknown;
+}
+
+/** Any JSON value; items of a list are located by their number. Throws `ConfigSyntaxError`. */
+export function parseLocatedJson(text: string): LocatedJson {
+  const reader = new JsonReader(text);
+  return { value: reader.readDocument(), locate: (path) => reader.keys.find(path) };
 }
 
 class JsonReader {
@@ -55,7 +64,12 @@ class JsonReader {
 
   #readArray(path: readonly string[]): unknown {
     const items: unknown[] = [];
-    this.#readItems("]", () => items.push(this.#readValue([...path, String(items.length)])));
+    this.#readItems("]", () => {
+      const item = [...path, String(items.length)];
+      this.#peek();
+      this.keys.add(item, this.#at);
+      items.push(this.#readValue(item));
+    });
     return items;
   }
 

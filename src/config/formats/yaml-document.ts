@@ -1,5 +1,5 @@
 /** YAML config files: one document, no custom tags, bounded aliases. */
-import { type Document, isMap, isScalar, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
 import { isTable } from "../value-types.ts";
 import { type ConfigDocument, ConfigSyntaxError } from "./config-document.ts";
 import { KeyIndex } from "./key-index.ts";
@@ -8,11 +8,21 @@ const MOST_ALIASES = 50;
 const MOST_LEVELS = 10;
 
 export function parseYamlDocument(text: string): ConfigDocument {
+  const { value, locate } = parseYamlValue(text);
+  if (isTable(value)) return { values: value, locate };
+  throw new ConfigSyntaxError("the file must hold keys and values, not a list or a single value", {
+    line: 1,
+    column: 1,
+  });
+}
+
+/** Whatever a document holds; an empty one holds no keys. Items of lists are located by their number. */
+export function parseYamlValue(text: string): { readonly value: unknown } & Pick<ConfigDocument, "locate"> {
   const document = readYaml(text);
-  const values = toValues(document);
+  const value = toValue(document);
   let index: KeyIndex | undefined;
   return {
-    values,
+    value,
     locate: (path) => {
       index ??= indexKeys(document, text);
       return index.find(path);
@@ -34,32 +44,37 @@ function describeFault(message: string): string {
   return first;
 }
 
-function toValues(document: Document): Readonly<Record<string, unknown>> {
-  let values: unknown;
+function toValue(document: Document): unknown {
   try {
-    values = document.toJS({ maxAliasCount: MOST_ALIASES }) ?? {};
+    return document.toJS({ maxAliasCount: MOST_ALIASES }) ?? {};
   } catch {
     throw new ConfigSyntaxError(`more than ${MOST_ALIASES} aliases, or one that leads nowhere`);
   }
-  if (isTable(values)) return values;
-  throw new ConfigSyntaxError("the file must hold keys and values, not a list or a single value", {
-    line: 1,
-    column: 1,
-  });
 }
 
-/** Keys of mappings within mappings; deeper than any config key goes, nothing is looked for. */
+/** Keys and items, one within the other; deeper than any key that is known goes, nothing is looked for. */
 function indexKeys(document: Document, text: string): KeyIndex {
   const index = new KeyIndex(text);
   const visit = (node: unknown, path: readonly string[]): void => {
-    if (!isMap(node) || path.length > MOST_LEVELS) return;
-    for (const { key, value } of node.items) {
-      if (!isScalar(key)) continue;
-      const keyPath = [...path, String(key.value)];
-      if (key.range) index.add(keyPath, key.range[0]);
-      visit(value, keyPath);
+    if (path.length > MOST_LEVELS) return;
+    for (const { name, mark, value } of partsOf(node)) {
+      const partPath = [...path, name];
+      if (isNode(mark) && mark.range) index.add(partPath, mark.range[0]);
+      visit(value, partPath);
     }
   };
   visit(document.contents, []);
   return index;
+}
+
+/** Each with what stands where it begins. */
+function partsOf(
+  node: unknown,
+): readonly { readonly name: string; readonly mark: unknown; readonly value: unknown }[] {
+  if (isSeq(node))
+    return node.items.map((item, number) => ({ name: String(number), mark: item, value: item }));
+  if (!isMap(node)) return [];
+  return node.items.flatMap(({ key, value }) =>
+    isScalar(key) ? [{ name: String(key.value), mark: key, value }] : [],
+  );
 }

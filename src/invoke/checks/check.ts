@@ -1,6 +1,7 @@
 /** What a check is asked about, and what it may ask the host. A check decides one thing and changes nothing. */
 import type { LoadedConfig } from "../../config/config.ts";
 import type { Environment } from "../../host/find-command.ts";
+import type { HeldSkill } from "../../scan/hold-back.ts";
 import type { Skill, TrustDecision } from "../../skill/skill.ts";
 import type { EffectiveTrust } from "../effective-trust.ts";
 import type { Caller, Invocation, RefusalCause } from "../invocation.ts";
@@ -29,6 +30,8 @@ export interface InvocationHost {
   readonly tools?: readonly string[] | ((subject: CheckSubject) => readonly string[]);
   /** Why declared capabilities cannot be used by this caller. Absent: nobody can perform any. */
   capabilities?(ids: readonly string[], caller: Caller): CapabilityAnswer | Promise<CapabilityAnswer>;
+  /** What the scan found that keeps an untrusted skill from being used. Absent: nothing is scanned. */
+  heldBack?(skill: Skill): Promise<HeldSkill | undefined>;
   /** How many skills may run inside one another. */
   readonly maxDepth?: number;
 }

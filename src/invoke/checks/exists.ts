@@ -1,6 +1,6 @@
 /** Is there such a skill? If not, the answer names what is near and what there is. */
 import type { Catalog } from "../../catalog/catalog.ts";
-import { nearestNames } from "../../foundation/nearest-names.ts";
+import { nearSkills } from "../../skill/remote-name.ts";
 import { parseSkillAddress } from "../../skill/scope.ts";
 import { showNames, showValue } from "../../validate/report.ts";
 import type { RefusalCause } from "../invocation.ts";
@@ -10,7 +10,7 @@ const MOST_NAMES = 20;
 /** For a name that the catalog does not have. */
 export function refuseUnknown(asked: string, catalog: Catalog): RefusalCause {
   const available = catalog.names();
-  const near = nearestNames(parseSkillAddress(asked).name, available);
+  const near = nearSkills(parseSkillAddress(asked).name, available);
   const listed = available.slice(0, MOST_NAMES);
   const more = available.length - listed.length;
   const known =

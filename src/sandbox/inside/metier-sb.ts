@@ -7,6 +7,7 @@
 type Command = (words: readonly string[]) => Promise<number>;
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  capability: async () => (await import("./capability.ts")).capability,
   relay: async () => (await import("./relay.ts")).relay,
   store: async () => (await import("./store.ts")).store,
 };

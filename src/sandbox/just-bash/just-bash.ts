@@ -7,6 +7,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../host/places.ts";
 import { refreshWorld } from "../build-world.ts";
+import { whyNoCapabilities } from "../capability-socket.ts";
 import { checkCommand, refuse } from "../check-command.ts";
 import { minimalEnvironment } from "../minimal-environment.ts";
 import { withRlimits } from "../rlimits.ts";
@@ -41,6 +42,7 @@ export function createJustBash({ shell, prlimit, advice }: JustBashParts): Sandb
     async run(command) {
       const wrong = checkCommand(command);
       if (wrong !== undefined) return refuse(wrong);
+      if (command.capabilitySocket !== undefined) return refuse(whyNoCapabilities("just-bash"));
       const { argv, stdin, signal, onOutput, limits } = command;
       const world = refreshWorld(command.world);
       const request: ShellRequest = {

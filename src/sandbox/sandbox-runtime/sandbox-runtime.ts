@@ -6,9 +6,11 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { refreshWorld } from "../build-world.ts";
+import { whyNoCapabilities } from "../capability-socket.ts";
 import { checkCommand, refuse } from "../check-command.ts";
 import { minimalEnvironment } from "../minimal-environment.ts";
 import { type BroughtPrograms, searchPath } from "../programs.ts";
+import { quoteWord } from "../quote-word.ts";
 import { withRlimits } from "../rlimits.ts";
 import { runProcess } from "../run-process.ts";
 import type { CommandOutcome, Sandbox, SandboxCommand } from "../sandbox.ts";
@@ -39,7 +41,7 @@ export function createSandboxRuntime({ runtime, prlimit, programs }: SandboxRunt
     const policy = buildRuntimePolicy(world, brought, temporary);
     const fault = whyNotHeld(world, policy);
     if (fault !== undefined) return refuse(`The sandbox-runtime backend cannot hold this run: ${fault}.`);
-    const wrapped = await runtime.wrap(command.argv.map(quote).join(" "), SHELL, policy);
+    const wrapped = await runtime.wrap(command.argv.map(quoteWord).join(" "), SHELL, policy);
     try {
       const [program = SHELL, ...args] = withRlimits(prlimit, limits, [SHELL, "-c", wrapped]);
       const outcome = await runProcess({
@@ -65,6 +67,7 @@ export function createSandboxRuntime({ runtime, prlimit, programs }: SandboxRunt
     async run(command) {
       const wrong = checkCommand(command);
       if (wrong !== undefined) return refuse(wrong);
+      if (command.capabilitySocket !== undefined) return refuse(whyNoCapabilities("sandbox-runtime"));
       const temporary = mkdtempSync(join(realpathSync(tmpdir()), "metier-"));
       try {
         return await runIn(command, temporary);
@@ -75,8 +78,4 @@ export function createSandboxRuntime({ runtime, prlimit, programs }: SandboxRunt
       }
     },
   };
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -22,12 +22,18 @@ export function activationTool(library: SkillLibrary, conversation: Conversation
     effect: "skill",
     execute: (input) =>
       answerForSkill(library, input, async ({ name }) => {
-        const { text, digest, manifest } = await library.getInstructions(name);
+        const { text, digest, manifest, origin } = await library.getInstructions(name);
         // The catalog is a snapshot; the file was read just now.
         if (manifest.disableModelInvocation)
           return fault(`The skill \`${name}\` is not for models any more.`);
         const { resources } = library.listResources(name);
-        const wrapped = wrapInstructions({ name, text, digest, resources });
+        const wrapped = wrapInstructions({
+          name,
+          text,
+          digest,
+          resources,
+          ...(origin !== undefined && { origin }),
+        });
         return answer(conversation.activate({ name, digest }, wrapped).text);
       }),
   };

@@ -1,7 +1,6 @@
 /** `find_skills`: the skills that fit a task in words, for a model that cannot be told of all of them. */
-import { cleanLine } from "../../disclose/clean-text.ts";
 import { answer, fault } from "../tool.ts";
-import { answerSafely, type SkillLibrary, type SkillTool } from "./skill-tool.ts";
+import { answerSafely, type SkillLibrary, type SkillTool, tellSkill } from "./skill-tool.ts";
 
 const USUAL_HITS = 5;
 const MOST_HITS = 50;
@@ -32,15 +31,11 @@ export function findSkillsTool(library: SkillLibrary): SkillTool {
       }
       const most = typeof k === "number" && k >= 1 ? Math.min(k, MOST_HITS) : USUAL_HITS;
       return answerSafely(async () => {
-        const descriptions = new Map(library.skills().map((skill) => [skill.name, skill.description]));
+        const known = new Map(library.skills().map((skill) => [skill.name, skill]));
         // The search knows every skill, the model only those it may use: all hits, so that the others leave none out.
         const all = await library.find(query, Number.POSITIVE_INFINITY);
-        const hits = all.filter(({ name }) => descriptions.has(name));
-        const found = hits.slice(0, most).map(({ name }) => ({
-          name,
-          description: cleanLine(descriptions.get(name) ?? ""),
-        }));
-        return answer(JSON.stringify(found, undefined, 1));
+        const hits = all.flatMap(({ name }) => known.get(name) ?? []);
+        return answer(JSON.stringify(hits.slice(0, most).map(tellSkill), undefined, 1));
       });
     },
   };

@@ -1,7 +1,6 @@
 /** `list_skills`: the names and descriptions of the skills a model may use, as a JSON list. */
-import { cleanLine } from "../../disclose/clean-text.ts";
 import { answer } from "../tool.ts";
-import type { SkillLibrary, SkillTool } from "./skill-tool.ts";
+import { type SkillLibrary, type SkillTool, tellSkill } from "./skill-tool.ts";
 
 /** In one answer. */
 const MOST_LISTED = 100;
@@ -27,13 +26,7 @@ export function listSkillsTool(library: SkillLibrary): SkillTool {
     async execute({ offset }) {
       const first = typeof offset === "number" ? Math.max(0, offset) : 0;
       const page = library.skills().slice(first, first + MOST_LISTED);
-      return answer(
-        JSON.stringify(
-          page.map(({ name, description }) => ({ name, description: cleanLine(description) })),
-          undefined,
-          1,
-        ),
-      );
+      return answer(JSON.stringify(page.map(tellSkill), undefined, 1));
     },
   };
 }

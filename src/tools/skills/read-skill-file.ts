@@ -1,6 +1,7 @@
 /** `read_skill_file`: tier 3 for a model without a file system, through the one path gate. Text only, in parts. */
 import { outline, section } from "../../disclose/outline.ts";
 import type { ResourceContent } from "../../disclose/read-resource.ts";
+import { originLine, tellOrigin } from "../../disclose/tell-origin.ts";
 import { neutralise } from "../../disclose/wrap-instructions.ts";
 import { showPath } from "../../host/contained-path.ts";
 import { showValue } from "../../validate/report.ts";
@@ -32,11 +33,13 @@ export function readSkillFileTool(library: SkillLibrary): SkillTool {
     },
     effect: "read",
     execute: (input) =>
-      answerForSkill(library, input, ({ name }) =>
-        typeof input.section === "string"
-          ? readSection(library, name, String(input.path), input.section)
-          : readPart(library, name, input),
-      ),
+      answerForSkill(library, input, ({ name, remote }) => {
+        const read =
+          typeof input.section === "string"
+            ? readSection(library, name, String(input.path), input.section)
+            : readPart(library, name, input);
+        return remote && !read.isError ? answer(`[${originLine(tellOrigin(remote))}]\n${read.text}`) : read;
+      }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What the skill tools have in common: whom they ask, whom they answer for, and how they say that something is wrong. */
 
+import { cleanLine } from "../../disclose/clean-text.ts";
 import type { ResourceListing } from "../../disclose/list-resources.ts";
 import type { Instructions } from "../../disclose/read-instructions.ts";
 import type { ByteRange, ResourceContent } from "../../disclose/read-resource.ts";
@@ -23,6 +24,8 @@ export interface SkillLibrary {
   getInstructions(name: string): Promise<Instructions>;
   listResources(name: string): ResourceListing;
   readResource(name: string, path: string, options?: { readonly range?: ByteRange }): ResourceContent;
+  /** Why the scan keeps a skill from being used, in words. Absent: nothing is scanned. */
+  whyHeld?(skill: Skill): Promise<string | undefined>;
 }
 
 /** A larger list of names would cost more than it says; the call is checked whatever its schema says. */
@@ -38,6 +41,15 @@ export function skillNameSchema(library: SkillLibrary): Readonly<Record<string, 
   };
 }
 
+/** A skill in a list for a model; that one is untrusted is said. */
+export function tellSkill({ name, description, trust }: Skill): Readonly<Record<string, string>> {
+  return {
+    name,
+    description: cleanLine(description),
+    ...(trust.level === "untrusted" && { trust: trust.level }),
+  };
+}
+
 /** Answers a call for one skill; every fault, also one of the host, becomes an answer the model can act on. */
 export async function answerForSkill(
   library: SkillLibrary,
@@ -45,7 +57,11 @@ export async function answerForSkill(
   answerFor: (skill: Skill) => ToolOutput | Promise<ToolOutput>,
 ): Promise<ToolOutput> {
   const skill = library.skills().find(({ name }) => name === input.skill);
-  return skill ? answerSafely(() => answerFor(skill)) : fault(describeMiss(library, input.skill));
+  if (skill === undefined) return fault(describeMiss(library, input.skill));
+  return answerSafely(async () => {
+    const held = await library.whyHeld?.(skill);
+    return held === undefined ? answerFor(skill) : fault(held);
+  });
 }
 
 export async function answerSafely(work: () => ToolOutput | Promise<ToolOutput>): Promise<ToolOutput> {

@@ -28,7 +28,12 @@ export interface SkillTools {
 
 const USUAL_BUDGET = 10_000;
 
-export function skillTools(library: SkillLibrary, options: SkillToolsOptions = {}): SkillTools {
+export function skillTools(
+  library: SkillLibrary,
+  options: SkillToolsOptions = {},
+  /** Of a host that can do more than give the text. */
+  useSkill?: SkillTool,
+): SkillTools {
   const { conversation = createConversation(), budget = USUAL_BUDGET, countTokens } = options;
   const skills = library.skills();
   const { text, report } = planListing(skills, {
@@ -40,7 +45,7 @@ export function skillTools(library: SkillLibrary, options: SkillToolsOptions = {
   if (skills.length === 0) return { instructions: "", tools: [], report };
   const isCut = report.nameOnly.length + report.counted.length > 0;
   const tools = [
-    activationTool(library, conversation),
+    useSkill ?? activationTool(library, conversation),
     listSkillsTool(library),
     ...(isCut ? [findSkillsTool(library)] : []),
     readSkillFileTool(library),

@@ -12,10 +12,10 @@ import {
   type ToolsetRequest,
 } from "../../sandbox/inside/toolset-protocol.ts";
 import { insideFile } from "../../sandbox/inside-programs.ts";
+import { createLineReader } from "../../sandbox/read-lines.ts";
 import type { CommandOutcome, Sandbox } from "../../sandbox/sandbox.ts";
 import type { World } from "../../sandbox/world.ts";
 import { type ReadAnswer, readAnswer } from "./read-answer.ts";
-import { createLineReader } from "./read-lines.ts";
 
 export interface ToolsetStart {
   readonly sandbox: Sandbox;

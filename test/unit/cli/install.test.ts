@@ -122,7 +122,7 @@ describe("metier install", () => {
     world.write({ [`home/.metier/store/${folder}/SKILL.md`]: skill("alpha", "", "changed") });
     const frozen = await world.cli("install", "--frozen", "--json");
     expect([frozen.code, frozen.json.error.code]).toEqual([1, "install.differs"]);
-    expect((await world.cli("install")).stdout).toContain("alpha is restored at");
+    expect((await world.cli("install")).stdout).toContain("alpha (your lock) is restored at");
   });
 });
 

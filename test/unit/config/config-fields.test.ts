@@ -47,7 +47,15 @@ describe("the table of keys", () => {
       where: "test",
       values: nest(segments, raw),
     }));
-    const provider = { enabled: false, namespace: "mail", command: ["bridge"], timeoutSeconds: 7 };
+    const provider = {
+      enabled: false,
+      namespace: "mail",
+      command: ["bridge"],
+      persistent: true,
+      mcp: { url: "https://example.com/mcp" },
+      timeoutSeconds: 7,
+      env: { MAIL_TOKEN: { value: "s3cret", secret: true } },
+    };
     const expected: Config = {
       skills: {
         paths: ["/team"],
@@ -57,7 +65,7 @@ describe("the table of keys", () => {
         allow: ["pdf-*"],
         allowWithin: [],
         deny: ["evil-*"],
-        order: ["user", "project", "bundled", "integration", "installed", "custom"],
+        order: ["remote", "user", "project", "bundled", "integration", "installed", "custom"],
         autoDiscover: false,
         bundled: false,
         disabledBundled: ["gh"],
@@ -96,7 +104,19 @@ describe("the table of keys", () => {
           outputPrice: 15.5,
         },
       },
-      capabilities: { providers: { mail: provider } },
+      capabilities: { providers: { mail: provider }, rateLimit: 7 },
+      mcp: {
+        servers: {
+          docs: {
+            enabled: false,
+            command: ["skill-server"],
+            url: "https://example.com/mcp",
+            bearer: { value: "s3cret", secret: true },
+            timeoutSeconds: 7,
+            env: { MAIL_TOKEN: { value: "s3cret", secret: true } },
+          },
+        },
+      },
       tools: { bash: "deny" },
       policyTools: {},
       policyRuns: {},
@@ -110,7 +130,7 @@ describe("the table of keys", () => {
         processes: 32,
         workMb: 64,
       },
-      scan: { block: "high", ignore: ["tools.hooks"] },
+      scan: { block: "high", ignore: ["tools.hooks"], baseline: ["/srv/accepted.json"] },
       environments: {
         build: false,
         pythonIndex: "https://python.example.com/simple/",

@@ -27,7 +27,7 @@ describe("layers", () => {
       allow: [],
       allowWithin: [],
       deny: [],
-      order: ["bundled", "integration", "installed", "custom", "user", "project"],
+      order: ["remote", "bundled", "integration", "installed", "custom", "user", "project"],
       autoDiscover: true,
       disabledBundled: [],
       enabledBundled: [],

@@ -35,7 +35,7 @@ describe("layouts", () => {
       projectDirs: [".mamba/skills"],
       userDirs: ["~/.mamba/skills"],
     });
-    expect(presetLayout("mamba").order[0]).toBe("custom");
+    expect(presetLayout("mamba").order.slice(0, 2)).toEqual(["remote", "custom"]);
     expect(presetLayout("weakincentives")).toMatchObject({
       projectDirs: [],
       userDirs: [],
@@ -50,7 +50,7 @@ describe("layouts", () => {
       projectDirs: [".claude/skills", ".agent/skills"],
       userDirs: [join(world.home, "mine")],
       installedDirs: [join(world.home, ".agent/plugins")],
-      order: ["bundled", "integration", "custom", "user", "project", "installed"],
+      order: ["remote", "bundled", "integration", "custom", "user", "project", "installed"],
     });
     const own = createWorld({
       user: '[skills]\nproject-dirs = ["s"]\nplugins-dir = "/p"\norder = ["user"]\n',
@@ -59,7 +59,7 @@ describe("layouts", () => {
     expect(resolveLayout(loaded.config.skills, own.places)).toMatchObject({
       projectDirs: ["s"],
       installedDirs: ["/p"],
-      order: ["bundled", "integration", "installed", "custom", "project", "user"],
+      order: ["remote", "bundled", "integration", "installed", "custom", "project", "user"],
     });
     expect(resolveLayout({ ...config.skills, autoDiscover: false }, world.places)).toEqual({
       projectDirs: [],

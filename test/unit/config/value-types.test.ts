@@ -75,7 +75,7 @@ describe("a value of a file", () => {
       "an order, in which scopes not named are lowest",
       SCOPE_ORDER,
       ["project", "user"],
-      ["bundled", "integration", "installed", "custom", "project", "user"],
+      ["remote", "bundled", "integration", "installed", "custom", "project", "user"],
     ],
   ])("may be %s", (_, type, raw, value) => {
     expect(type.read(raw, CONTEXT)).toEqual(value);

@@ -156,6 +156,15 @@ Relative paths in these instructions start at the skill directory.
     );
   });
 
+  test("the author's tests are not named", () => {
+    const resources = ["tests/a.test.yaml", "tests/notes.md", "a.test.yaml"].map((path) => resource(path));
+    const wrapped = wrapInstructions({ name: "pdf", text: "", digest, resources });
+    expect(wrapped.match(/<file>.*<\/file>/g)).toEqual([
+      "<file>tests/notes.md</file>",
+      "<file>a.test.yaml</file>",
+    ]);
+  });
+
   test("the list of files is capped, and the rest is counted", () => {
     const resources = Array.from({ length: 5 }, (_, number) => resource(`${number}.md`));
     const wrapped = wrapInstructions({ name: "pdf", text: "", digest, resources }, { maxResources: 3 });

@@ -1,5 +1,6 @@
 import { type Context, type Span, type SpanOptions, trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, test } from "vitest";
+import type { RunEventBody } from "../../../src/events/run-event.ts";
 import { createSpanSink } from "../../../src/events/spans.ts";
 import { verifies } from "../../support/verifies.ts";
 import { SAMPLE_RUN, STARTED, stamped } from "./sample-run.ts";
@@ -77,6 +78,33 @@ describe("spans", () => {
       expect(JSON.stringify(spans)).not.toContain("All done");
     },
   );
+
+  test("of a call to the host say what was asked for and what became of it", async () => {
+    const spans = registerProvider();
+    const sink = await createSpanSink();
+    const called: RunEventBody = {
+      type: "capability-called",
+      step: 1,
+      capability: "memo.notes",
+      operation: "add",
+      mutating: true,
+      outcome: "capability_rate_limited",
+      requestId: "cap_1",
+      durationMs: 7,
+    };
+    const events = stamped([STARTED, called, { ...called, outcome: "ok" }]);
+    for (const event of events) sink?.write(event);
+    const at = Date.parse(events[1]?.at ?? "");
+    expect(spans[1]).toMatchObject({
+      name: "capability memo.notes add",
+      parent: "invoke_agent research",
+      attributes: { "metier.capability.id": "memo.notes", "metier.capability.mutating": true },
+      startTime: at - 7,
+      endTime: at,
+      status: { message: "capability_rate_limited" },
+    });
+    expect(spans[2]?.status).toBeUndefined();
+  });
 
   test("of a nested run stand below the run that started it, and open ones end with it", async () => {
     const spans = registerProvider();

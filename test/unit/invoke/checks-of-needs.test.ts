@@ -1,5 +1,6 @@
 /** The checks of what a skill needs: trust, input, tools, variables, capabilities, room in the chain. */
 import { describe, expect, test } from "vitest";
+import { createConversationTrust } from "../../../src/invoke/conversation-trust.ts";
 import { grantFolder } from "../../../src/trust/grant-store.ts";
 import { verifies } from "../../support/verifies.ts";
 import { skill } from "../../support/world.ts";
@@ -216,7 +217,7 @@ describe("that its capabilities can be performed", () => {
     const world = await invocationWorld({ files: own("mail", "capabilities: [gog.email]") });
     const without = await world.refuse({ skill: "mail" });
     expect(without.reason).toBe("capabilities");
-    expect(without.message).toContain("this version has no capability providers yet");
+    expect(without.message).toContain("nobody performs capabilities here");
     const anonymous = await world.refuse({ skill: "mail", caller: {} }, { capabilities: () => undefined });
     expect(anonymous.message).toContain("not known who asks");
     await world.prepare({ skill: "mail" }, { capabilities: () => undefined });
@@ -225,6 +226,29 @@ describe("that its capabilities can be performed", () => {
       { capabilities: async (ids) => ({ message: `No ${ids.join()}.`, hint: "Link it.", data: {} }) },
     );
     expect(denied).toMatchObject({ reason: "capabilities", message: "No gog.email.", hint: "Link it." });
+  });
+
+  verifies([32, 179], "needs trust, its own and that of its caller; its text alone does not", async () => {
+    const world = await invocationWorld({
+      files: {
+        ...own("mail", "capabilities: [gog.email]"),
+        ...foreign("theirs", "capabilities: [gog.email]"),
+      },
+    });
+    let asked = 0;
+    const capabilities = (): undefined => void asked++;
+    const refusal = await world.refuse({ skill: "theirs" }, { capabilities });
+    expect(refusal).toMatchObject({ reason: "capabilities", data: { capabilities: ["gog.email"] } });
+    expect(refusal.message).toContain("only a trusted skill may use");
+    expect(refusal.hint).toContain("metier trust theirs");
+    const nested = { skill: "mail", callerTrust: "untrusted", chain: ["evil"] } as const;
+    expect((await world.refuse(nested, { capabilities })).message).toContain("untrusted skill `evil`");
+    const conversation = createConversationTrust("evil");
+    const tainted = await world.refuse({ skill: "mail" }, { capabilities, conversation });
+    expect(tainted.hint).toContain("in a new conversation");
+    expect(asked).toBe(0);
+    const { diagnostics } = await world.prepare({ skill: "theirs" }, { asked: "text" });
+    expect(diagnostics.find(({ code }) => code === "invoke.withheld")?.message).toContain("`capabilities`");
   });
 });
 

@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { dynamicTool, jsonSchema, ToolLoopAgent, type ToolSet } from "ai";
+import { dynamicTool, generateText, jsonSchema, streamText, ToolLoopAgent, type ToolSet } from "ai";
 import { describe, expect, test } from "vitest";
+import { createScriptedModel as createPublicModel } from "../../../src/facades/scripted-model.ts";
 import { checkScript, type Script } from "../../../src/model/script.ts";
 import { createScriptedModel } from "../../../src/model/scripted-model.ts";
 
@@ -101,4 +102,11 @@ test.each([
   [[{ answer: { toolCalls: [{ tool: "a" }] } }], "Turn 1 is not"],
 ])("%j is no script", (value, message) => {
   expect(checkScript(value)).toContain(message);
+});
+
+test("what a program is given is a model for the AI SDK as it is, by its type too", async () => {
+  const model = createPublicModel([{ answer: { text: "One." } }, { answer: { text: "Two." } }]);
+  expect((await generateText({ model, prompt: "Count." })).text).toBe("One.");
+  expect(await streamText({ model, prompt: "Count." }).text).toBe("Two.");
+  model.assertDone();
 });

@@ -107,6 +107,20 @@ describe("use_skill in a host's own loop", () => {
     },
   );
 
+  test("takes no name with a scope, however many skills there are: it would reach one that is hidden", async () => {
+    const names = Array.from({ length: 201 }, (_, index) => `s${index}`);
+    const world = userSkills(Object.fromEntries(names.map((name) => [name, ["", "Mine."]])));
+    world.write({ "wild/s0/SKILL.md": skill("s0", "", "Hidden text.") });
+    const metier = await open(world, [], { paths: [join(world.root, "wild")] });
+    const use = caller(metier);
+    expect(metier.get("custom:s0")).toMatchObject({ status: "shadowed" });
+    expect(await use({ skill: "custom:s0" })).toEqual({
+      isError: true,
+      text: "`skill` is `custom:s0`; give the name alone, `s0`.",
+    });
+    expect((await use({ skill: "s0" })).text).toContain("Mine.");
+  });
+
   test("gives instructions once to a conversation, however many tools serve it", async () => {
     const metier = await open(userSkills({ style: ["", "Be brief."] }));
     const conversation = createConversation();

@@ -55,19 +55,21 @@ describe("the data folder of a skill", () => {
     expect(at({ ...MINE, skill: { ...PDF, name: key } })).not.toBe(at(untrusted));
   });
 
-  test("of an installed skill outlasts its updates, and is another one for each lock", () => {
-    const installed = (lock: string, digest: string): DataOwner => ({
+  test("of an installed skill outlasts its updates, and is another one for each lock and each source", () => {
+    const installed = (lock: string, digest: string, origin = "https://a.example/r.git#"): DataOwner => ({
       skill: {
         name: "pdf",
         scope: "installed",
         directory: `/store/pdf@${digest}`,
         location: `/store/pdf@${digest}/SKILL.md`,
-        locked: { lock, name: "pdf", digest },
+        locked: { lock, name: "pdf", origin, digest },
       },
       trust: "untrusted",
     });
     expect(at(installed("/home/metier.lock", "1"))).toBe(at(installed("/home/metier.lock", "2")));
     expect(at(installed("/home/metier.lock", "1"))).not.toBe(at(installed("/project/metier.lock", "1")));
+    const stranger = installed("/home/metier.lock", "1", "https://b.example/r.git#");
+    expect(at(installed("/home/metier.lock", "1"))).not.toBe(at(stranger));
     expect(at({ ...installed("/home/metier.lock", "1"), trust: "trusted" })).toBe(at(MINE));
   });
 

@@ -2,13 +2,21 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writeDeclarations } from "../../../scripts/build/declarations.mjs";
-import { ROOT } from "../../support/repository.ts";
+import { LIBRARY_ENTRIES } from "../../../scripts/build/library-entries.mjs";
+import { ROOT, readRepositoryFile } from "../../support/repository.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 
 const USE = `
 import { createMetier, type Skill } from "metier";
+import { type AiSdkSkills, aiSdkSkills } from "metier/ai-sdk";
+import { mountClaudeSkills } from "metier/claude";
+import { openAiAgentSkills } from "metier/openai";
+import { createMcpServer } from "metier/mcp";
+import { SkillTestHarness } from "metier/testing";
 const metier = await createMetier({});
 export const skills: readonly Skill[] = metier.list();
+export const adapted: AiSdkSkills = await aiSdkSkills(metier);
+export const others = [mountClaudeSkills, openAiAgentSkills, createMcpServer, SkillTestHarness];
 // @ts-expect-error: a list is no number
 export const wrong: number = metier.list();
 `;
@@ -21,7 +29,12 @@ test("the public types stand on their own, without the packages that are bundled
     target: "es2023",
     strict: true,
     noEmit: true,
-    paths: { metier: ["./types/index.d.ts"] },
+    paths: Object.fromEntries(
+      Object.entries(LIBRARY_ENTRIES).map(([name, source]) => [
+        name === "index" ? "metier" : `metier/${name}`,
+        [source.replace(/^src\//, "./types/").replace(/\.ts$/, ".d.ts")],
+      ]),
+    ),
     types: ["node"],
     typeRoots: [join(ROOT, "node_modules/@types")],
   };
@@ -33,4 +46,21 @@ test("the public types stand on their own, without the packages that are bundled
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
   const { stdout } = spawnSync(process.execPath, [tsc, "-p", project], { encoding: "utf8" });
   expect(stdout).toBe("");
+});
+
+test("`package.json` and `tsconfig.json` lead to every entry of the library", () => {
+  const { exports } = JSON.parse(readRepositoryFile("package.json")) as {
+    readonly exports: Readonly<Record<string, unknown>>;
+  };
+  const { compilerOptions } = JSON.parse(readRepositoryFile("tsconfig.json")) as {
+    readonly compilerOptions: { readonly paths: Readonly<Record<string, readonly string[]>> };
+  };
+  for (const [name, source] of Object.entries(LIBRARY_ENTRIES)) {
+    const subpath = name === "index" ? "" : `/${name}`;
+    expect(exports[`.${subpath}`]).toEqual({
+      types: source.replace(/^src\//, "./dist/types/").replace(/\.ts$/, ".d.ts"),
+      default: `./dist/${name}.js`,
+    });
+    expect(compilerOptions.paths[`metier${subpath}`]).toEqual([`./${source}`]);
+  }
 });

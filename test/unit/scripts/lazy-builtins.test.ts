@@ -43,6 +43,14 @@ test("a CommonJS package in a bundle takes Node's own modules the same way", () 
   expect(takeBuiltinsLazily('__require("yaml")')).toBe('__require("yaml")');
 });
 
+test("a module that imports `process` goes on with the global of that name", async () => {
+  const file = join(temporaryFolder(), "module.mjs");
+  const source = 'import process from "node:process";\nimport { sep } from "node:path";\n';
+  writeFileSync(file, takeBuiltinsLazily(`${source}export const answers = [process.pid, sep];\n`));
+  const { answers } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { answers: unknown };
+  expect(answers).toEqual([process.pid, "/"]);
+});
+
 test("imports of other modules stay", () => {
   const code = 'import { a } from "./chunk.js";\nimport "./other.js";\nconst text = "import x from node:fs";';
   expect(takeBuiltinsLazily(code)).toBe(code);

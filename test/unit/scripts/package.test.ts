@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { LIBRARY_ENTRIES } from "../../../scripts/build/library-entries.mjs";
 import { ROOT } from "../../support/repository.ts";
 
 interface PackReport {
@@ -14,10 +15,11 @@ test("the published package holds the command, the library, the skills, the reco
   const [report] = JSON.parse(stdout) as readonly PackReport[];
   const paths = report?.files.map(({ path }) => path) ?? [];
   const papers = ["CHANGELOG.md", "DEPENDENCIES.md", "LICENSE", "README.md", "package.json"];
-  const program = ["bin/metier.js", "dist/cli/main.js", "dist/index.js", "dist/manifest.schema.json"];
+  const library = Object.keys(LIBRARY_ENTRIES).map((name) => `dist/${name}.js`);
+  const program = ["bin/metier.js", "dist/cli/main.js", ...library, "dist/manifest.schema.json"];
   const notices = "dist/THIRD_PARTY_NOTICES.txt";
   expect(paths).toEqual(expect.arrayContaining([...papers, ...program, notices]));
-  const parts = /^(dist\/(chunks|cli\/chunks|inside|just-bash|types)\/|skills\/|recordings\/)/;
+  const parts = /^(dist\/(chunks|cli\/chunks|inside|just-bash|providers|types)\/|skills\/|recordings\/)/;
   const others = paths.filter(
     (path) => ![...papers, ...program, notices].includes(path) && !parts.test(path),
   );

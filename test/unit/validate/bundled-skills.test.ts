@@ -6,6 +6,7 @@ import { inspectSkill } from "../../../src/validate/inspect-skill.ts";
 import type { Profile } from "../../../src/validate/profiles.ts";
 import { ROOT } from "../../support/repository.ts";
 import { verifies } from "../../support/verifies.ts";
+import { createWorld } from "../../support/world.ts";
 import { findings } from "./parsed-skill.ts";
 
 const NAMES = readdirSync(join(ROOT, "skills"));
@@ -33,3 +34,21 @@ verifies([54, "case 28"], "at least three bundled skills keep to the published s
   const strict = await Promise.all(NAMES.map((name) => inspect(name, "strict")));
   expect(strict.filter(({ valid }) => valid).length).toBeGreaterThanOrEqual(3);
 });
+
+verifies(
+  94,
+  "the skills for capabilities are off until they are asked for, and the scan finds nothing",
+  async () => {
+    const world = createWorld();
+    const { json: list } = await world.cli("list", "--json");
+    const off = list.skills.filter(({ status }: { status: string }) => status === "disabled");
+    expect(off.map(({ name }: { name: string }) => name)).toEqual(["desk", "gog"]);
+    for (const name of ["desk", "gog"]) {
+      // Beyond the specification are only the fields that other clients pass over.
+      const strict = findings(await inspect(name, "strict"));
+      expect(strict.filter((finding) => !finding.includes("field.not-in-spec"))).toEqual([]);
+      const { json, code } = await world.cli("scan", join(ROOT, "skills", name), "--json");
+      expect([code, json.findings]).toEqual([0, []]);
+    }
+  },
+);

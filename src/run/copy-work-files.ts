@@ -4,10 +4,10 @@
  */
 import { chmodSync, constants, copyFileSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Diagnostic } from "../../foundation/diagnostic.ts";
-import { openContained, withContained } from "../../host/open-contained.ts";
-import type { RunResult } from "../../run/run-result.ts";
-import { PROTECTED_NAMES } from "../../sandbox/protected-paths.ts";
+import type { Diagnostic } from "../foundation/diagnostic.ts";
+import { openContained, withContained } from "../host/open-contained.ts";
+import { PROTECTED_NAMES } from "../sandbox/protected-paths.ts";
+import type { RunResult } from "./run-result.ts";
 
 export interface CopiedFiles {
   readonly copied: readonly string[];

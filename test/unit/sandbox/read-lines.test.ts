@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLineReader } from "../../../../src/tools/toolsets/read-lines.ts";
+import { createLineReader } from "../../../src/sandbox/read-lines.ts";
 
 function read(chunks: readonly Uint8Array[], maxBytes: number): { lines: string[]; long: number[] } {
   const lines: string[] = [];

@@ -1,0 +1,51 @@
+import { type DeclaredCommand, defineCommand, manyArguments, switchFlag, textFlag } from "./define.ts";
+
+export const evaluate: DeclaredCommand = defineCommand({
+  name: "eval",
+  group: "Authoring",
+  brief: "Measure what a skill is worth: evals, triggers, routing",
+  description:
+    "Runs each task of `evals/evals.json` beside a skill with the skill and without it, in a workspace of its own each, grades\nthe results by scripts, by plain checks or by a model, and writes `<skill>-workspace/iteration-N/` with outputs, timing,\ngrading, `benchmark.json` and `report.html`. A skill is a path or a name; of a folder of skills, and without\nany name of all you can use here, those that have evals are evaluated. `eval triggers` asks how often a model uses the skill\nfor the queries of `evals/eval_queries.json`; `eval routing` which skills of the whole catalog are mistaken for which, from their\ndescriptions alone unless `--model`, `--record` or `--replay` is given. With `--record` every answer of a model is kept,\nand `--replay` needs no model any more. Exits 1 below `--min-pass-rate` or when evals cannot be read, 4 when a limit\nstopped it, 5 when a run or a grading failed, 6 when there is no model.",
+  examples: [
+    "metier eval my-skill --runs 3 --approve",
+    "metier eval skills/ --out results",
+    "metier eval my-skill --baseline ../old/my-skill --min-pass-rate 0.8",
+    "metier eval my-skill --record recordings/evals",
+    "metier eval my-skill --replay recordings/evals --json",
+    "metier eval triggers my-skill --runs 3 --model fast",
+    "metier eval routing --path skills/",
+    "metier eval routing --model fast --queries routing.json",
+  ],
+  flags: {
+    runs: textFlag("number", "How often each eval or query is run (default: 1, triggers 3)"),
+    only: {
+      kind: "parsed",
+      parse: String,
+      optional: true,
+      variadic: true,
+      placeholder: "id",
+      brief: "Only this eval, by its id or name (repeatable)",
+    },
+    baseline: textFlag("path", "Compare with this older skill instead of none"),
+    model: textFlag("name", "An alias of your config, or provider/model"),
+    graderModel: textFlag("name", "Who grades what no script does (default: the same model)"),
+    approve: switchFlag("Answer yes to every question about tools; never beats a deny, never grants trust"),
+    record: textFlag("dir", "Keep what models answered in this folder, to be replayed"),
+    replay: textFlag("dir", "Replay what was recorded, without a model"),
+    out: textFlag(
+      "dir",
+      "Where `<skill>-workspace` is made (default: here); routing writes nothing without it",
+    ),
+    minPassRate: textFlag("rate", "The answer is no below this rate, as 0.8 or 80%"),
+    concurrency: textFlag("number", "How many runs at the same time (default: 2)"),
+    maxIterations: textFlag("number", "How often the model may be asked in one run"),
+    maxTokens: textFlag("number", "How many tokens everything together may use"),
+    maxCost: textFlag("amount", "What everything together may cost, by the prices of your config"),
+    timeout: textFlag("seconds", "How long everything together may take"),
+    queries: textFlag("file", "Queries of another file (triggers, routing)"),
+    threshold: textFlag("rate", "From which share of its runs on a query has triggered (default: 0.5)"),
+    seed: textFlag("number", "Decides which queries are for training, which for validation (default: 0)"),
+  },
+  positional: manyArguments("skill", "Skill, path or folder of skills; or: triggers SKILL; or: routing"),
+  action: "evaluate",
+});
