@@ -44,7 +44,7 @@ export interface SkillOffer {
    * the host has compacted it; `""` when all are there. One whose text is not known here can be asked for again.
    */
   lost(texts: readonly string[]): string;
-  /** Of the host's tools, those that none of these skills disallows while it is followed. */
+  /** Of the host's tools, those that no preloaded skill and none of these disallows while it is followed. */
   narrow<Name extends string>(tools: readonly Name[], skills: readonly string[]): readonly Name[];
 }
 
@@ -88,7 +88,7 @@ export async function offerSkills(
       return tool ? tool.execute(input as ToolInput, call) : fault(describeMiss(name, offered));
     },
     lost: (texts) => giveAgain(conversation, active, texts),
-    narrow: (names, skills) => narrowTools(names, skills, active, host.cwd),
+    narrow: (names, skills) => narrowTools(names, [...preload, ...skills], active, host.cwd),
   };
 }
 

@@ -182,5 +182,7 @@ describe("a host that cuts its messages", () => {
     const later = await metier.offerSkills({ conversation: offer.conversation });
     expect((await later.call("use_skill", { skill: "careful" })).text).toContain('repeated="true"');
     expect(later.narrow(tools, ["careful"])).toEqual(["weather", "use_skill"]);
+    const preloaded = await metier.offerSkills({ preload: ["careful"] });
+    expect(preloaded.narrow(tools, [])).toEqual(["weather", "use_skill"]);
   });
 });
