@@ -47,7 +47,7 @@ function readUrl(base: string): { readonly ok: true; readonly url: URL } | Refus
       `Write \`https://\`; \`http://\` is for servers on this machine (\`localhost\`).`,
     );
   }
-  url.hostname = url.hostname.replace(/^www\.(?=git(?:hub|lab)\.com$)/, "").replace(/\.$/, "");
+  url.hostname = url.hostname.replace(/\.+$/, "").replace(/^www\.(?=git(?:hub|lab)\.com$)/, "");
   return { ok: true, url };
 }
 
