@@ -1,5 +1,4 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RunEventBody } from "../../../src/events/run-event.ts";
 import { createRunId } from "../../../src/events/run-id.ts";
@@ -188,11 +187,10 @@ describe("runs delete", () => {
   test.skipIf(process.getuid?.() === 0)("says what it could not remove, and fails", async () => {
     const world = createWorld();
     const runId = keepRun(world, SAMPLE_RUN);
-    const { work } = runFolder(metierPlaces(world.home), runId);
-    mkdirSync(join(work, "inner"), { recursive: true });
-    chmodSync(work, 0o500);
+    const { runs } = metierPlaces(world.home);
+    chmodSync(runs, 0o500); // Nothing can be taken out of it.
     const { code, stderr } = await world.cli("runs", "delete", runId);
-    chmodSync(work, 0o700);
+    chmodSync(runs, 0o700);
     expect(code).toBe(5);
     expect(stderr).toContain("could not be removed");
   });
