@@ -54,7 +54,7 @@ try:
 except RuntimeError as error:
     print("HELD:", error, flush=True)
     os._exit(0)
-time.sleep(3)
+time.sleep(12)
 print("ESCAPED", flush=True)
 os._exit(0)`),
     { endings: ["limit"] },
@@ -63,7 +63,7 @@ os._exit(0)`),
     "memory",
     "take all memory in one process",
     python(
-      "held = []\nwhile len(held) < 200:\n    held.append(bytearray(b'x') * 10_000_000)\ntime.sleep(3)\nreturn True",
+      "held = []\nwhile len(held) < 200:\n    held.append(bytearray(b'x') * 10_000_000)\ntime.sleep(12)\nreturn True",
     ),
     { endings: ["limit", "signalled"] },
   ],
@@ -89,7 +89,7 @@ while len(held) < 40:
     part.write(b"x" * 50_000_000)
     part.madvise(mmap.MADV_DONTNEED)
     held.append(part)
-time.sleep(3)
+time.sleep(12)
 return True`),
     { endings: ["limit", "signalled"] },
   ],
@@ -141,7 +141,7 @@ for number in range(900):
     file.write(b"x" * 5_000_000)
     file.flush()
     held.append(file)
-time.sleep(3)
+time.sleep(12)
 return True`),
     { endings: ["limit"] },
   ],
@@ -171,9 +171,9 @@ folder = os.path.join(env["METIER_WORK_DIR"], "many")
 os.mkdir(folder)
 for number in range(40_000):
     os.close(os.open("%s/%0200d" % (folder, number), os.O_CREAT | os.O_WRONLY))
-time.sleep(3)
+time.sleep(40)
 return True`),
-    { endings: ["limit"], limits: { ...SMALL_LIMITS, maxWorkBytes: MEGABYTE } },
+    { endings: ["limit"], limits: { ...SMALL_LIMITS, timeoutMs: 60_000, maxWorkBytes: MEGABYTE } },
   ],
   [
     "open-files",
