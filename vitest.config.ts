@@ -10,6 +10,8 @@ export default defineConfig({
     testTimeout: 60_000,
     pool: "threads",
     // Much of what the tests do is waiting for processes, so there are more workers than the usual half of the cores.
-    maxWorkers: 3,
+    maxWorkers: 2,
+    // Some attempts on the sandbox load the whole machine: what fails beside them is asked once more. A fault fails twice.
+    retry: 1,
   },
 });
