@@ -19,7 +19,7 @@ import { machineLine, table } from "./report.mjs";
 
 /** @type {Size} */
 const FULL = { count: 300, most: 10, seconds: 120 };
-const METIER = join(ROOT, "bin", "metier.js");
+const METIER = join(ROOT, "packages/metier/bin/metier.js");
 const GIT_SERVER = join(import.meta.dirname, "programs", "git-server.mjs");
 const CLONE = "`git clone --depth 1`";
 const INSTALL = "`metier install`";

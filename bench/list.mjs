@@ -22,7 +22,7 @@ const SIZES = [
   { count: 10_000, most: 7, seconds: 120 },
 ];
 const MOST_MEMORY_MB = 150;
-const METIER = join(ROOT, "bin", "metier.js");
+const METIER = join(ROOT, "packages/metier/bin/metier.js");
 const PROGRAMS = join(import.meta.dirname, "programs");
 
 const EMPTY = "an empty Node program";

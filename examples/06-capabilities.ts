@@ -1,6 +1,7 @@
 /**
  * A run reads the user's mail without a credential and without network: the host does it, with an account that the user
- * has linked. Mailbox, sign-in, provider and sandbox are real; only the model is scripted, so that this needs no key.
+ * has linked. Mailbox, sign-in, provider (`examples/desk`) and sandbox are real; only the model is scripted, so that this
+ * needs no key.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -8,26 +9,22 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createMetier, createScriptedModel } from "metier";
 
 const folder = mkdtempSync(join(tmpdir(), "metier-example-"));
 const root = join(folder, "desk");
+const desk = join(import.meta.dirname, "desk");
 
-// What `metier-desk` does on a command line: an account with its passcode, and the page on which it is linked.
-const program = fileURLToPath(new URL("providers/desk-server.mjs", import.meta.resolve("metier")));
-const added = execFileSync(process.execPath, [
-  program,
-  "add",
-  "anna",
-  "--email",
-  "anna@example.org",
-  "--root",
-  root,
-]);
+// What a user does once on the command line: an account with its passcode, and the server on whose page it is linked.
+const program = join(desk, "desk.ts");
+const env = { ...process.env, DESK_ROOT: root };
+const added = execFileSync(process.execPath, [program, "add", "anna", "--email", "anna@example.org"], {
+  env,
+});
 const passcode = String(added).trim().split(" ").at(-1) ?? "";
-const server = spawn(process.execPath, [program, "serve", "--port", "0", "--root", root]);
-await once(server.stdout, "data");
+const server = spawn(process.execPath, [program, "serve", "--port", "0"], { env });
+const [started] = await once(server.stdout, "data");
+const url = String(started).trim().split(" ").at(-1) ?? "";
 
 writeFileSync(
   join(root, "anna", "mail", "new", "1767225600.M1P1.example"),
@@ -49,11 +46,21 @@ const model = createScriptedModel([
 ]);
 const metier = await createMetier({
   home: folder,
-  bundled: true,
+  paths: [join(desk, "skills")],
+  trustedPaths: [join(desk, "skills")],
   models: { default: model },
   config: {
-    skills: { desk: { enabled: true } },
-    capabilities: { providers: { desk: { env: { DESK_ROOT: root } } } },
+    capabilities: {
+      providers: {
+        desk: {
+          command: [process.execPath, join(desk, "bridge.ts")],
+          env: {
+            DESK_ROOT: { value: root, secret: false },
+            DESK_SERVER: { value: url, secret: false },
+          },
+        },
+      },
+    },
   },
 });
 const caller = { userId: "anna", chatType: "private" };

@@ -5,36 +5,31 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
+import { bundleSources } from "./build/bundle-sources.mjs";
+import { carryFiles } from "./build/carry-files.mjs";
 import { writeDeclarations } from "./build/declarations.mjs";
 import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { LIBRARY_ENTRIES } from "./build/library-entries.mjs";
 import { collectNotices } from "./build/notices.mjs";
-import { keepInOneFile } from "./build/one-core.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
 import { ROOT } from "./setup/repository.mjs";
 
-const DIST = join(ROOT, "dist");
+const DIST = join(ROOT, "packages/metier/dist");
 // Built elsewhere and swapped in whole: a command that starts meanwhile finds the old `dist/` or the new one.
 const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
 
-/**
- * Library and command line are bundled apart: together they would be cut into many small shared files, and each file
- * costs every start of the command a millisecond.
- *
- * @param {Record<string, string>} entryPoints the sources, by their names in `dist/`
- * @param {string} chunks folder for what is loaded on demand
- * @param {string} core what every command loads, kept in one file
- */
-async function bundle(entryPoints, chunks, core = "") {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+/** Library and command line, with one set of chunks for both. */
+async function bundle() {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "packages/metier/package.json"), "utf8"));
+  const entryPoints = { ...LIBRARY_ENTRIES, "cli/main": "packages/cli/src/main.ts" };
   /** @type {import("esbuild").BuildOptions & { metafile: true, write: false }} */
   const options = {
     absWorkingDir: ROOT,
     entryPoints,
     outdir: STAGING,
-    chunkNames: `${chunks}/[name]-[hash]`,
+    chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
     format: "esm",
@@ -52,15 +47,45 @@ async function bundle(entryPoints, chunks, core = "") {
     write: false,
     logLevel: "silent",
   };
-  const cut = await build(options);
-  const { metafile, outputFiles } = core
-    ? await build({ ...options, plugins: [keepInOneFile(core, cut.metafile)] })
-    : cut;
+  const carried = carryFiles({ built: STAGING, skills: join(ROOT, "packages/metier/skills") });
+  const cut = await build({ ...options, plugins: [carried, bundleSources()] });
+  const plugins = [carried, bundleSources(cut.metafile)];
+  const { metafile, outputFiles } = await build({ ...options, plugins });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, takeBuiltinsLazily(text));
+    writeFileSync(path, await withoutBlanks(takeBuiltinsLazily(text)));
   }
-  return Object.keys(metafile.inputs);
+  return filesOf(metafile);
+}
+
+/**
+ * Shorter by a sixth. Names stay and lines are short, so that a stack trace can be read.
+ *
+ * @param {string} code
+ */
+async function withoutBlanks(code) {
+  const { code: short } = await transform(code, {
+    format: "esm",
+    platform: "node",
+    target: "node22.18",
+    charset: "utf8",
+    legalComments: "none",
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 160,
+  });
+  return short;
+}
+
+/**
+ * The files of which something is in a bundle; of others nothing was needed.
+ *
+ * @param {import("esbuild").Metafile} metafile
+ */
+function filesOf({ outputs }) {
+  return Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  );
 }
 
 /**
@@ -71,7 +96,7 @@ async function bundle(entryPoints, chunks, core = "") {
 async function bundleInside(programs) {
   await build({
     absWorkingDir: ROOT,
-    entryPoints: programs.map((name) => `src/sandbox/inside/${name}.ts`),
+    entryPoints: programs.map((name) => `packages/sandbox/src/sandbox/inside/${name}.ts`),
     outdir: join(STAGING, "inside"),
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -82,29 +107,8 @@ async function bundleInside(programs) {
   });
 }
 
-/** Providers that come along, each a program of its own; what only some calls need is loaded by them. */
-async function bundleProviders() {
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: { desk: "src/desk/bridge.ts", "desk-server": "src/desk/program.ts" },
-    outdir: join(STAGING, "providers"),
-    outExtension: { ".js": ".mjs" },
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node22.18",
-    charset: "utf8",
-    legalComments: "none",
-    metafile: true,
-    logLevel: "silent",
-  });
-  return Object.keys(metafile.inputs);
-}
-
 async function writeManifestSchema() {
-  const { manifestJsonSchema } = await import("../src/skill/manifest-schema.ts");
+  const { manifestJsonSchema } = await import("@metier/skills");
   const text = `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`;
   writeFileSync(join(STAGING, "manifest.schema.json"), text);
 }
@@ -124,13 +128,11 @@ function swapIn() {
 // Taken before anything is read, so that an edit made meanwhile makes the next set-up build again.
 const stamp = sourceStamp();
 try {
-  const library = await bundle(LIBRARY_ENTRIES, "chunks");
-  const commandLine = await bundle({ "cli/main": "src/cli/main.ts" }, "cli/chunks", "src/cli/actions.ts");
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
-  const providers = await bundleProviders();
-  const inputs = [...new Set([...library, ...commandLine, ...shell, ...providers])];
-  writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
+  const bundled = await bundle(); // After the two, which it carries.
+  const inputs = [...new Set([...bundled, ...shell])];
+  writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();
   if (process.argv.includes("--types")) writeDeclarations(join(STAGING, "types"));
   writeFileSync(join(STAGING, ".sources"), stamp);

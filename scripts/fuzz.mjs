@@ -11,6 +11,13 @@ runScript(() => {
   const runs = process.env.METIER_FUZZ_RUNS ?? DEFAULT_RUNS;
   say(`fuzzing with ${runs} runs a property`);
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-  const args = [vitest, "run", "test/fuzz", "--testTimeout", ONE_HOUR_MS, ...process.argv.slice(2)];
+  const args = [
+    vitest,
+    "run",
+    "packages/skills/test/fuzz",
+    "--testTimeout",
+    ONE_HOUR_MS,
+    ...process.argv.slice(2),
+  ];
   return runInForeground(node, args, { ...process.env, METIER_FUZZ_RUNS: runs });
 });

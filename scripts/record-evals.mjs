@@ -14,11 +14,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { evaluateSkill } from "../src/evals/evaluate-skill.ts";
-import { readQueries } from "../src/evals/read/read-queries.ts";
-import { evaluateTriggers } from "../src/evals/triggers/evaluate-triggers.ts";
-import { createMetier } from "../src/index.ts";
-import { createScriptedModel } from "../src/model/scripted-model.ts";
+import { evaluateSkill, evaluateTriggers } from "@metier/evals";
+import { createScriptModel } from "@metier/run/model";
+import { readQueries } from "@metier/skills/formats";
+import { createMetier } from "metier";
 import { ROOT } from "./setup/repository.mjs";
 
 const SKILL = "summarize-text";
@@ -96,7 +95,7 @@ try {
   const catalog = await createMetier({ home, cwd: folder, bundled: true, trust: "grants" });
   const skill = catalog.require(SKILL);
   const models = new Map(
-    Object.entries(ANSWERS).map(([name, script]) => [name, createScriptedModel(script, name)]),
+    Object.entries(ANSWERS).map(([name, script]) => [name, createScriptModel(script, name)]),
   );
   const evaluation = await evaluateSkill(
     openWith((asked) => models.get(asked)),
@@ -106,7 +105,7 @@ try {
   if (evaluation.errors > 0) throw new Error(JSON.stringify(evaluation.benchmark.runs, undefined, 2));
 
   const { queries } = readQueries(join(skill.directory, "evals", "eval_queries.json"));
-  const router = createScriptedModel(CHOICES, "router");
+  const router = createScriptModel(CHOICES, "router");
   const triggers = await evaluateTriggers(
     openWith(() => router),
     {
@@ -121,7 +120,7 @@ try {
   router.assertDone();
   if (triggers.errors > 0) throw new Error(JSON.stringify(triggers.queries, undefined, 2));
 
-  const target = join(ROOT, "recordings", "evals", SKILL);
+  const target = join(ROOT, "packages/metier/recordings/evals", SKILL);
   rmSync(target, { recursive: true, force: true });
   for (const name of readdirSync(record, { recursive: true, encoding: "utf8" })) {
     if (!/\.jsonl?$/.test(name)) continue;
@@ -135,10 +134,10 @@ try {
 
 /**
  * Opens a `Metier` with the model for the first skill that it is to have.
- * @param {(skill: string) => ReturnType<typeof createScriptedModel> | undefined} choose
+ * @param {(skill: string) => ReturnType<typeof createScriptModel> | undefined} choose
  */
 function openWith(choose) {
-  /** @param {import("../src/index.ts").MetierOptions} options */
+  /** @param {import("../packages/metier/src/index.ts").MetierOptions} options */
   return (options) => {
     const [first = ""] = /** @type {{ allow: string[] }} */ (options.config?.skills ?? { allow: [] }).allow;
     const model = choose(first);

@@ -5,10 +5,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NOTES_FILE, writeTourProject } from "../src/cli/tour/project.ts";
-import { TOUR_SKILL, TOUR_TASK } from "../src/cli/tour/task.ts";
-import { createMetier } from "../src/index.ts";
-import { createScriptedModel } from "../src/model/scripted-model.ts";
+import { NOTES_FILE, TOUR_SKILL, TOUR_TASK, writeTourProject } from "@metier/cli";
+import { createScriptModel } from "@metier/run/model";
+import { createMetier } from "metier";
 import { ROOT } from "./setup/repository.mjs";
 
 const SUMMARY = [
@@ -38,7 +37,7 @@ for (const [name, script] of Object.entries(SCRIPTS)) {
     mkdirSync(home);
     mkdirSync(cwd);
     writeTourProject(cwd);
-    const models = { default: createScriptedModel(script) };
+    const models = { default: createScriptModel(script) };
     const metier = await createMetier({ home, cwd, models, bundled: true, trust: "grants" });
     const record = join(folder, "recording.jsonl");
     const result = await metier.run({
@@ -50,8 +49,8 @@ for (const [name, script] of Object.entries(SCRIPTS)) {
     });
     if (result.status !== "completed") throw new Error(`${name}: ${result.error?.message ?? result.status}`);
     const text = readFileSync(record, "utf8").replaceAll(folder, "/tour").replaceAll(ROOT, "/metier");
-    mkdirSync(join(ROOT, "recordings"), { recursive: true });
-    writeFileSync(join(ROOT, "recordings", `${name}.jsonl`), text);
+    mkdirSync(join(ROOT, "packages/metier/recordings"), { recursive: true });
+    writeFileSync(join(ROOT, "packages/metier/recordings", `${name}.jsonl`), text);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

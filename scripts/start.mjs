@@ -7,5 +7,9 @@ import { setUp } from "./setup/set-up.mjs";
 runScript(() => {
   const node = setUp();
   say(sandboxLine());
-  return runInForeground(node, [join(ROOT, "bin", "metier.js"), "tour", ...process.argv.slice(2)]);
+  return runInForeground(node, [
+    join(ROOT, "packages/metier/bin/metier.js"),
+    "tour",
+    ...process.argv.slice(2),
+  ]);
 });

@@ -26,7 +26,7 @@ process.on("exit", (code) => {
 
 runScript(() => {
   const node = setUp();
-  add(check("type check", node, [join(TOOLS, "typescript", "bin", "tsc"), "-p", "tsconfig.test.json"]));
+  add(check("type check", node, [join(TOOLS, "typescript", "bin", "tsc")]));
   add(check("lint", node, [join(TOOLS, "@biomejs", "biome", "bin", "biome"), "check", "."]));
   add(runVitest(node));
   if (total.skipped > 0 && !sandboxStatus().available) say(`tests were skipped; ${sandboxLine()}`);

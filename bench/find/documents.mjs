@@ -1,7 +1,7 @@
 /** Skills to search, made from a vocabulary in which, as in real text, few words are common and most are rare. */
 import { seededRandom } from "../generate-skills.mjs";
 
-/** @typedef {import("../../src/find/find-document.ts").FindDocument & { location: string }} BenchDocument */
+/** @typedef {import("../../packages/skills/src/find/token-store.ts").FindDocument & { location: string }} BenchDocument */
 
 const VOCABULARY = 30_000;
 const SYLLABLES = "ba co di fu ga le mi no pe qua ri so tu ve xi zor lan der mon tek sil var nes tra".split(

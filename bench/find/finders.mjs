@@ -4,8 +4,7 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildFinder } from "../../src/find/build-finder.ts";
-import { STOP_WORDS } from "../../src/find/stop-words.ts";
+import { buildFinder, STOP_WORDS } from "@metier/skills";
 import { installVersions } from "../peers.mjs";
 import { plainBm25 } from "./plain-bm25.mjs";
 

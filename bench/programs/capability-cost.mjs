@@ -6,13 +6,15 @@
 import { randomUUID } from "node:crypto";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { done } from "../../src/capabilities/capability-fault.ts";
-import { createBroker } from "../../src/capabilities/create-broker.ts";
-import { wireProviders } from "../../src/capabilities/providers/wire-providers.ts";
-import { openCapabilitySocket } from "../../src/capabilities/rpc/serve-capabilities.ts";
-import { createCallerTokens } from "../../src/capabilities/tokens/caller-tokens.ts";
-import { metierPlaces } from "../../src/host/places.ts";
-import { createFrameReader, encodeFrame } from "../../src/sandbox/inside/rpc-framing.ts";
+import { metierPlaces } from "@metier/base/places";
+import { answerWith } from "@metier/capabilities";
+import {
+  createBroker,
+  createCallerTokens,
+  openCapabilitySocket,
+  wireProviders,
+} from "@metier/capabilities/broker";
+import { createFrameReader, encodeFrame } from "@metier/sandbox";
 import {
   AT_ONCE,
   CALLS_PER_ROUND,
@@ -164,13 +166,13 @@ async function openEcho(path) {
   return server;
 }
 
-/** @param {string} namespace @returns {import("../../src/capabilities/capability-provider.ts").CapabilityProvider} */
+/** @param {string} namespace @returns {import("../../packages/capabilities/src/capability.ts").CapabilityProvider} */
 function echoProvider(namespace) {
   const operation = { name: "echo", description: "Gives back its input.", requires_auth: false };
   const capability = { id: `${namespace}.echo`, description: "Echoes.", operations: [operation] };
   return {
     namespace,
-    definitions: async () => done([capability]),
-    invoke: async ({ input }) => done(input),
+    definitions: async () => answerWith([capability]),
+    invoke: async ({ input }) => answerWith(input),
   };
 }

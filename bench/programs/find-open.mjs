@@ -1,9 +1,7 @@
 /** Opens the index of the skills in a folder as the runtime does, and prints how many files it read. */
-
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openFindIndex } from "../../src/find/open-find-index.ts";
-import { MANIFEST_DEFAULTS } from "../../src/validate/build-manifest.ts";
+import { MANIFEST_DEFAULTS, openFindIndex } from "@metier/skills";
 
 const [root = ".", cacheFolder = "."] = process.argv.slice(2);
 const skills = readdirSync(root).map((name) => ({

@@ -3,12 +3,11 @@
  * Prints, as JSON, the milliseconds of every round for each that works here, and for the others why they do not.
  */
 import { spawn } from "node:child_process";
-import { createCommandFinder } from "../../src/host/find-command.ts";
-import { createBubblewrapCall } from "../../src/sandbox/bubblewrap.ts";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import { createCommandFinder } from "@metier/base/programs";
+import { chooseSandbox, createBubblewrapCall } from "@metier/sandbox";
 import { BACKENDS, BARE, PLAIN, UNLIMITED } from "../sandbox/contestants.mjs";
 
-/** @typedef {import("../../src/sandbox/sandbox.ts").SandboxCommand} Command */
+/** @typedef {import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxCommand} Command */
 /** @typedef {() => Promise<void>} Run to its end; throws unless the command ended well */
 
 const [folder = "", rounds = "1", warmUps = "0"] = process.argv.slice(2);
@@ -99,7 +98,7 @@ function startPlainly(program, args, handed) {
     });
 }
 
-/** @param {import("../../src/sandbox/sandbox.ts").SandboxBackend} backend @returns {Promise<Run | string>} */
+/** @param {import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxBackend} backend @returns {Promise<Run | string>} */
 async function openBackend(backend) {
   const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted", limits: LIMITS });
   if (!sandbox) return probes.map(({ reason }) => reason).join(" ");

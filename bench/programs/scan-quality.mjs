@@ -2,13 +2,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isAtLeast } from "@metier/scan";
+import { listScanRules, scanSkill } from "@metier/scan/engine";
+import { SCAN_SEVERITIES } from "@metier/skills/config";
 import { ROOT } from "../../scripts/setup/repository.mjs";
-import { SCAN_SEVERITIES } from "../../src/config/scan-fields.ts";
-import { isAtLeast } from "../../src/scan/finding.ts";
-import { listScanRules } from "../../src/scan/rules.ts";
-import { scanSkill } from "../../src/scan/scan-skill.ts";
-import { SCAN_FIXTURES } from "../../test/unit/scan/fixtures/all.ts";
-import { writeFixture } from "../../test/unit/scan/fixtures/fixture.ts";
+import { SCAN_FIXTURES } from "../../test/support/scan-fixtures/all.ts";
+import { writeFixture } from "../../test/support/scan-fixtures/fixture.ts";
 import { ROUTING_SET_IS_HERE, readRoutingSet } from "../find/routing-set.mjs";
 
 const CORPUS = join(ROOT, "../shared/corpus/skills");
@@ -46,7 +45,7 @@ function isOf({ rule }, family) {
   return rule.startsWith(`${family}.`);
 }
 
-/** To how many of them the rule they are for applies. @param {readonly import("../../test/unit/scan/fixtures/fixture.ts").RuleFixture[]} fixtures */
+/** To how many of them the rule they are for applies. @param {readonly import("../../test/support/scan-fixtures/fixture.ts").RuleFixture[]} fixtures */
 async function countHits(fixtures) {
   let hits = 0;
   for (const { rule, files, knownNames = [] } of fixtures) {

@@ -12,11 +12,13 @@ import { answerTo, askFor, TOOL, TOOL_ABOUT, TOOL_INPUT } from "./model.mjs";
 /** @typedef {(steps: number) => Promise<void>} Run to its end; throws unless the work was done */
 
 export const BARE = "bare AI SDK loop";
-const METIER = "metier";
-const METIER_WITH_SECRET = "metier, a secret to redact";
-export const CONTESTANTS = [BARE, METIER, METIER_WITH_SECRET];
+/** As the library runs by itself: without a working directory. */
+export const METIER = "metier";
+const METIER_IN_FOLDER = "metier, in a folder";
+const METIER_WITH_SECRET = "metier, in a folder, a secret to redact";
+export const CONTESTANTS = [BARE, METIER, METIER_IN_FOLDER, METIER_WITH_SECRET];
 
-/** In the working directory of our runs, which is looked through for secrets when a run starts. */
+/** In the working directory of those runs that have one. */
 export const PROJECT_FILES = 1000;
 
 const MOST_STEPS = 1000;
@@ -41,7 +43,7 @@ export function createFolders(folder) {
  * @returns {Promise<Run>}
  */
 export function createContestant(name, model, folder) {
-  return name === BARE ? createBare(model) : createOwn(model, folder, name === METIER_WITH_SECRET);
+  return name === BARE ? createBare(model) : createOwn(model, folder, name);
 }
 
 /** @param {Model} model @returns {Promise<Run>} */
@@ -53,7 +55,7 @@ async function createBare(model) {
     tools: {
       [TOOL]: tool({
         description: TOOL_ABOUT,
-        inputSchema: jsonSchema(TOOL_INPUT),
+        inputSchema: jsonSchema({ ...TOOL_INPUT, required: [...TOOL_INPUT.required] }),
         execute: async (input) => add(input),
       }),
     },
@@ -70,12 +72,13 @@ async function createBare(model) {
   };
 }
 
-/** @param {Model} model @param {string} folder @param {boolean} hasSecret @returns {Promise<Run>} */
-async function createOwn(model, folder, hasSecret) {
+/** @param {Model} model @param {string} folder @param {string} name @returns {Promise<Run>} */
+async function createOwn(model, folder, name) {
+  const hasSecret = name === METIER_WITH_SECRET;
   const { createMetier } = await importMetier();
   const metier = await createMetier({
     home: join(folder, "home"),
-    cwd: join(folder, "project"),
+    ...(name !== METIER && { cwd: join(folder, "project") }),
     models: { default: model },
     tools: [
       {
@@ -104,9 +107,9 @@ async function createOwn(model, folder, hasSecret) {
   };
 }
 
-/** The built library, as whoever installs it has it. @returns {Promise<typeof import("../../src/index.ts")>} */
+/** The built library, as whoever installs it has it. @returns {Promise<typeof import("../../packages/metier/src/index.ts")>} */
 async function importMetier() {
-  return import(pathToFileURL(join(ROOT, "dist", "index.js")).href);
+  return import(pathToFileURL(join(ROOT, "packages/metier/dist/index.js")).href);
 }
 
 /** @param {any} input */

@@ -6,5 +6,5 @@ export const UNLIMITED = "bare `bwrap`, without `prlimit`";
 export const BARE = "bare `bwrap`, same arguments";
 export const BUBBLEWRAP = "bubblewrap";
 
-/** @type {readonly import("../../src/sandbox/sandbox.ts").SandboxBackend[]} */
+/** @type {readonly import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxBackend[]} */
 export const BACKENDS = [BUBBLEWRAP, "sandbox-runtime", "just-bash", "none"];

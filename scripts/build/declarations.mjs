@@ -1,37 +1,140 @@
-/** The declarations that the library's public surface needs, and no others: what is inside stays inside. */
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+/**
+ * The declarations that the library's public names need, and no others: what is inside stays inside. Packages of the
+ * workspace are not published, so their doors become paths: `dist/types/<package>/…`.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { ROOT, runQuietly } from "../setup/repository.mjs";
+import { readParts, wordsIn } from "./declared-parts.mjs";
 import { LIBRARY_ENTRIES } from "./library-entries.mjs";
+import { fileOf } from "./open-doors.mjs";
 
 const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+const FLAGS = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--noCheck", "--rootDir", ROOT];
+const INLINE = /\bimport\("([^"]+)"\)\.(\w+)/g;
+/** What a toolset imports is a file of its own, which runs inside a sandbox. */
+const TOOLSET = "packages/sandbox/src/sandbox/inside/define-toolset.ts";
+
+/**
+ * The same once more for `require`: Node loads ES modules by it, and TypeScript before 5.8 does not believe that of files which
+ * it takes for ES modules. Without the sentences, which would make the package larger by a hundredth for an old compiler.
+ */
+export const CJS = "cjs";
+const SENTENCE = /^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm;
+
+/** @typedef {import("./declared-parts.mjs").DeclaredParts} DeclaredParts */
 
 /** @param {string} folder where the declarations of the entries, and all that they name, are put */
 export function writeDeclarations(folder) {
   const all = mkdtempSync(join(tmpdir(), "metier-declarations-"));
   try {
-    const result = runQuietly(process.execPath, [TSC, "-p", "tsconfig.build.json", "--outDir", all]);
+    const result = runQuietly(process.execPath, [TSC, ...FLAGS, "--outDir", all]);
     if (!result.ok) throw new Error(`The declarations could not be written:\n${result.output}`);
-    const entries = Object.values(LIBRARY_ENTRIES).map((source) =>
-      source.replace(/^src\//, "").replace(/\.ts$/, ".d.ts"),
-    );
-    for (const path of reachableFrom(all, entries)) cpSync(join(all, path), join(folder, path));
+    for (const [source, text] of collect(all)) {
+      const forms = { [folder]: text, [join(folder, CJS)]: text.replace(SENTENCE, "") };
+      for (const [place, form] of Object.entries(forms)) {
+        const file = join(place, declarationOf(source));
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, form);
+      }
+    }
+    writeFileSync(join(folder, CJS, "package.json"), '{ "type": "commonjs" }\n');
   } finally {
     rmSync(all, { recursive: true, force: true });
   }
 }
 
-/** @param {string} folder @param {readonly string[]} entries @returns {ReadonlySet<string>} */
-function reachableFrom(folder, entries) {
-  const found = new Set(entries);
-  for (const path of found) {
-    const text = readFileSync(join(folder, path), "utf8");
-    for (const [, name = ""] of text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g)) {
-      if (name.startsWith(".")) found.add(join(dirname(path), name).replace(/\.ts$/, ".d.ts"));
-      else if (!name.startsWith("node:"))
-        throw new Error(`${path} shows \`${name}\`, which users do not have, in a public type.`);
-    }
+/** `packages/skills/src/skill/skill.ts` is declared in `skills/skill/skill.d.ts`. @param {string} source */
+export function declarationOf(source) {
+  return source.replace(/^packages\/([^/]+)\/src\//, "$1/").replace(/\.ts$/, ".d.ts");
+}
+
+/** @typedef {{ parts: DeclaredParts, names: Set<string> }} NeededFile */
+
+/** Each file that is needed, with those of its declarations that are. @param {string} all @returns {Map<string, string>} */
+function collect(all) {
+  /** @type {Map<string, NeededFile>} */
+  const files = new Map();
+  /** @param {string} source */
+  const open = (source) => {
+    const known = files.get(source) ?? {
+      parts: readParts(readFileSync(join(all, source.replace(/\.ts$/, ".d.ts")), "utf8")),
+      names: new Set(),
+    };
+    files.set(source, known);
+    return known;
+  };
+  const needed = [...Object.values(LIBRARY_ENTRIES), TOOLSET].flatMap((source) => {
+    const { passedOn, declared } = open(source).parts;
+    return [...passedOn.keys(), ...declared.keys()].map((name) => ({ source, name }));
+  });
+  for (const { source, name } of needed) {
+    const { parts, names } = open(source);
+    if (names.has(name)) continue;
+    names.add(name);
+    needed.push(...needsOf(name, source, parts));
   }
-  return found;
+  return new Map([...files].map(([source, { parts, names }]) => [source, writeFile(source, parts, names)]));
+}
+
+/**
+ * What else must be there where a name is: all that its declaration names, or what it leads to.
+ *
+ * @param {string} name @param {string} source @param {DeclaredParts} parts
+ * @returns {readonly { source: string, name: string }[]}
+ */
+function needsOf(name, source, { declared, imported, passedOn }) {
+  const declarations = declared.get(name);
+  if (declarations === undefined) {
+    const link = passedOn.get(name) ?? imported.get(name);
+    if (link === undefined || link.from?.startsWith("node:")) return [];
+    const target = link.from === undefined ? source : resolveName(link.from, link.name, source);
+    return [{ source: target, name: link.name }];
+  }
+  return declarations.flatMap((declaration) => [
+    ...[...wordsIn(declaration)]
+      .filter((word) => word !== name && (declared.has(word) || imported.has(word)))
+      .map((word) => ({ source, name: word })),
+    ...[...declaration.matchAll(INLINE)]
+      .filter(([, from = ""]) => !from.startsWith("node:"))
+      .map(([, from = "", type = ""]) => ({ source: resolveName(from, type, source), name: type })),
+  ]);
+}
+
+/** @param {string} source @param {DeclaredParts} parts @param {ReadonlySet<string>} names */
+function writeFile(source, { declared, imported, passedOn, header }, names) {
+  /** @param {string} from @param {string} name */
+  const pathTo = (from, name) => {
+    if (from.startsWith("node:")) return from;
+    const target = declarationOf(resolveName(from, name, source));
+    const path = relative(dirname(declarationOf(source)), target).replace(/\.d\.ts$/, ".ts");
+    return path.startsWith(".") ? path : `./${path}`;
+  };
+  /** @param {string} own @param {string} shown */
+  const as = (own, shown) => (own === shown ? own : `${own} as ${shown}`);
+  const lines = [...imported]
+    .filter(([shown]) => names.has(shown))
+    .map(([shown, { name, from }]) => `import type { ${as(name, shown)} } from "${pathTo(from, name)}";`);
+  const body = [...declared]
+    .filter(([name]) => names.has(name))
+    .flatMap(([, declarations]) =>
+      declarations.map((text) =>
+        text.replace(INLINE, (_all, from, name) => `import("${pathTo(from, name)}").${name}`),
+      ),
+    );
+  const others = [...passedOn]
+    .filter(([shown]) => names.has(shown))
+    .map(([shown, { name, comment, from = imported.get(name)?.from }]) => {
+      const target = from === undefined ? "" : ` from "${pathTo(from, imported.get(name)?.name ?? name)}"`;
+      return `export { ${comment}${as(name, shown)} }${target};`;
+    });
+  return `${[header, ...lines, ...others, ...body, "export {};"].filter(Boolean).join("\n")}\n`;
+}
+
+/** @param {string} from as written @param {string} name @param {string} source @returns {string} a source below `packages` */
+function resolveName(from, name, source) {
+  if (from.startsWith(".")) return join(dirname(source), from);
+  if (from.startsWith("@metier/")) return relative(ROOT, fileOf(from, name));
+  throw new Error(`${source} shows \`${from}\`, which users do not have, in a public type.`);
 }

@@ -1,5 +1,5 @@
 /**
- * The program of the interpreted shell (`src/sandbox/just-bash/shell.ts`): one file for a process that can read little
+ * The program of the interpreted shell (`packages/sandbox/src/sandbox/just-bash/shell.ts`): one file for a process that can read little
  * else. Made from the package's build for browsers, which has no network client, SQLite, Python or JavaScript engine.
  */
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const CARRIED = [
 export async function bundleInterpretedShell(folder) {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["src/sandbox/just-bash/shell.ts"],
+    entryPoints: ["packages/sandbox/src/sandbox/just-bash/shell.ts"],
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,

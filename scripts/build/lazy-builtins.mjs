@@ -2,7 +2,6 @@
  * Takes Node's own modules by `process.getBuiltinModule` instead of by import. Importing `node:fs` or `node:util` reads
  * each of their exports, and so loads streams and more that nobody asked for: some 2 ms apiece at every start.
  */
-
 import { isBuiltin } from "node:module";
 
 /** Modules that cost milliseconds to load at all; their functions load them when called. */

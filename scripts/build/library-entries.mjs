@@ -1,12 +1,20 @@
 /**
- * What a program imports, by the name of its file in `dist/`: `metier` and its subpaths. They are bundled together, so
- * that they share classes and state; `exports` of `package.json` and `tsconfig.build.json` name the same files.
+ * What a program imports, by the name of its file in `dist/`: `metier` and its subpaths. `exports` of
+ * `packages/metier/package.json` and `paths` of `tsconfig.json` name the same files.
  */
 export const LIBRARY_ENTRIES = {
-  index: "src/index.ts",
-  "ai-sdk": "src/adapters/ai-sdk.ts",
-  claude: "src/adapters/claude.ts",
-  openai: "src/adapters/openai.ts",
-  testing: "src/testing/index.ts",
-  mcp: "src/mcp/index.ts",
+  index: "packages/metier/src/index.ts",
+  "ai-sdk": "packages/metier/src/ai-sdk.ts",
+  claude: "packages/metier/src/claude.ts",
+  openai: "packages/metier/src/openai.ts",
+  langchain: "packages/metier/src/langchain.ts",
+  mastra: "packages/metier/src/mastra.ts",
+  testing: "packages/metier/src/testing.ts",
+  mcp: "packages/metier/src/mcp.ts",
+  skills: "packages/metier/src/skills.ts",
+  run: "packages/metier/src/run.ts",
+  install: "packages/metier/src/install.ts",
+  capabilities: "packages/metier/src/capabilities.ts",
+  publish: "packages/metier/src/publish.ts",
+  compat: "packages/metier/src/compat.ts",
 };

@@ -14,13 +14,13 @@ export function clientProgram({ id, version, program }, folder) {
   return resolve(folder, `${id}-${version}`, "node_modules", ".bin", program);
 }
 
-/** @param {Profile} profile @param {string} folder of all clients */
+/** @param {Pick<Profile, "id" | "version">} profile @param {string} folder of all clients */
 export function isInstalled({ id, version }, folder) {
   return existsSync(stampFile(join(folder, `${id}-${version}`)));
 }
 
 /**
- * @param {Profile} profile
+ * @param {Pick<Profile, "id" | "version" | "package" | "hasInstallScript">} profile
  * @param {string} folder of all clients
  * @returns {string | undefined} why it could not be installed
  */

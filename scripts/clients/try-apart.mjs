@@ -49,7 +49,7 @@ function tryIn(folder, { id }, client) {
 }
 
 /** Nothing where there is no sandbox. @param {string} folder */
-function sandboxWords(folder) {
+export function sandboxWords(folder) {
   if (!sandboxStatus().available) return [];
   const files = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", folder, folder];
   return ["bwrap", "--unshare-net", "--unshare-pid", "--die-with-parent", ...files, "--"];

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clientPath, findClient } from "../../src/install/clients.ts";
+import { clientPath, findClient } from "@metier/install";
 import { PROFILES } from "./profiles/all.mjs";
 import { startProvider } from "./provider/start-provider.mjs";
 import { runClient } from "./run-client.mjs";

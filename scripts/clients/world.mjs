@@ -33,7 +33,7 @@ export function makeWorld(folder) {
   const [programs, temporary] = [join(folder, "bin"), join(folder, "tmp")];
   for (const path of [home, join(project, ".git"), programs, temporary]) mkdirSync(path, { recursive: true });
   symlinkSync(process.execPath, join(programs, "node"));
-  symlinkSync(join(ROOT, "bin", "metier.js"), join(programs, "metier"));
+  symlinkSync(join(ROOT, "packages/metier/bin/metier.js"), join(programs, "metier"));
   const env = {
     PATH: [programs, "/usr/bin", "/bin"].join(delimiter),
     HOME: home,

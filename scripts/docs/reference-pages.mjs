@@ -1,11 +1,10 @@
 /** The reference pages, each made from the table that the program itself reads, so that they cannot tell another story. */
-import { COMMANDS } from "../../src/cli/program.ts";
-import { runCli } from "../../src/cli/run-cli.ts";
-import { CONFIG_FIELDS } from "../../src/config/config-fields.ts";
-import { DIAGNOSTIC_CODES } from "../../src/foundation/diagnostic-codes.ts";
-import { ERROR_CODES } from "../../src/foundation/errors.ts";
-import { MANIFEST_FIELDS } from "../../src/skill/manifest-fields.ts";
-import { manifestJsonSchema } from "../../src/skill/manifest-schema.ts";
+import { DIAGNOSTIC_CODES } from "@metier/base/diagnostic";
+import { ERROR_CODES } from "@metier/base/errors";
+import { COMMANDS, manPage, publishedSchemas, runCli } from "@metier/cli";
+import { BUILT_IN_ALIASES, PRICES, PRICES_AS_OF } from "@metier/run/model";
+import { dialectsOf, isSpecField, MANIFEST_FIELDS, manifestJsonSchema } from "@metier/skills";
+import { CONFIG_FIELDS } from "@metier/skills/config";
 
 const NOTE = "<!-- Written by `npm run docs:sync`; edit the table it is made from. -->";
 
@@ -23,11 +22,17 @@ export async function referencePages() {
     "diagnostics.md": page("Diagnostics", diagnostics()),
     "errors.md": page("Errors", errors()),
     "frontmatter.md": page("Frontmatter", frontmatter()),
+    "models.md": page("Models", models()),
     "manifest.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
   };
   const links = Object.keys(pages).map((name) => `- [${name}](${name})`);
   const all = { "README.md": page("Reference", [links.join("\n")]), ...pages };
-  return Object.fromEntries(Object.entries(all).map(([name, text]) => [`docs/reference/${name}`, text]));
+  const schemas = Object.entries(await publishedSchemas()).map(([name, schema]) => [
+    `packages/metier/schemas/${name}.schema.json`,
+    `${JSON.stringify(schema, null, 2)}\n`,
+  ]);
+  const reference = Object.entries(all).map(([name, text]) => [`docs/reference/${name}`, text]);
+  return { ...Object.fromEntries([...reference, ...schemas]), "packages/metier/man/metier.1": manPage() };
 }
 
 async function commands() {
@@ -75,6 +80,27 @@ function diagnostics() {
   return ["What can be wrong with a skill, a source or a config file.", table(["Code", "Meaning"], rows)];
 }
 
+function models() {
+  const aliases = Object.entries(BUILT_IN_ALIASES).map(([alias, choices]) => [
+    code(alias),
+    choices.map(({ provider, model }) => code(`${provider}/${model}`)).join(", else "),
+  ]);
+  const prices = Object.entries(PRICES).flatMap(([provider, list]) =>
+    Object.entries(list).map(([model, { inputPrice, outputPrice, long }]) => [
+      code(`${provider}/${model}`),
+      `$${inputPrice}`,
+      `$${outputPrice}`,
+      long ? `$${long.inputPrice} and $${long.outputPrice} over ${long.over} input tokens` : "",
+    ]),
+  );
+  return [
+    "Aliases that work without configuration. The first provider with a key is used; your own `[models.<alias>]` wins.",
+    table(["Alias", "Model"], aliases),
+    `List prices per million tokens, as of ${PRICES_AS_OF}. \`input-price\` and \`output-price\` of your config win. Other models have no price until you set one.`,
+    table(["Model", "Input", "Output", "Long requests"], prices),
+  ];
+}
+
 function errors() {
   const rows = Object.entries(ERROR_CODES).map(([name, exitCode]) => [code(name), String(exitCode)]);
   return [
@@ -88,7 +114,7 @@ function frontmatter() {
     code(field.name),
     field.kind,
     field.description,
-    field.clients.join(", "),
+    (isSpecField(field) ? ["spec"] : dialectsOf(field).map(({ id }) => id)).join(", "),
     field.honouredBy ? "yes" : "read and kept",
   ]);
   return [

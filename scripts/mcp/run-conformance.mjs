@@ -113,7 +113,7 @@ function startServer() {
   const home = join(folder, "home");
   mkdirSync(home);
   writeProject(project);
-  const program = process.argv[2] ?? join(ROOT, "bin", "metier.js");
+  const program = process.argv[2] ?? join(ROOT, "packages/metier/bin/metier.js");
   const args = [program, "mcp", "--http", "--json", "--home", home, "--cwd", project];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((resolve, reject) => {

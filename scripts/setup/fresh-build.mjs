@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { ROOT, runQuietly, SetUpError, say } from "./repository.mjs";
 
 const SOURCES = [
-  "src",
+  ...readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/src`),
   "scripts/build",
   "scripts/build.mjs",
   "package.json",
   "package-lock.json",
+  "packages/metier/package.json",
   "tsconfig.json",
 ];
-const STAMP = join(ROOT, "dist", ".sources");
+const STAMP = join(ROOT, "packages/metier/dist", ".sources");
 
 /** @param {string} node the program to build with */
 export function buildIfStale(node) {

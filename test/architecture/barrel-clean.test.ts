@@ -16,14 +16,12 @@ interface ImportReport {
   readonly environment: boolean;
 }
 
-/**
- * Imports the library in a process of its own and says what that left behind. `node:util` comes first: the import of it
- * opens standard error, whoever imports it.
- */
+/** Imports the library in a process of its own and says what that left behind. */
 const probe = (entry: string): string => `
-import "node:util";
 import { registerHooks } from "node:module";
-import "node:util"; // Importing it opens the standard streams: Node's doing, not ours.
+// Importing these opens the standard streams and sets up fetch: Node's doing, not ours.
+import "node:util";
+import "node:http";
 const modules = [];
 registerHooks({ load: (url, context, next) => { modules.push(url); return next(url, context); } });
 const globals = new Set(Reflect.ownKeys(globalThis));
@@ -61,8 +59,10 @@ test.each(ENTRIES)("importing %s loads no package and no command line, and has n
   );
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const report = JSON.parse(stdout) as ImportReport;
-  const src = pathToFileURL(join(ROOT, "src")).href;
-  const own = report.modules.filter((url) => url.startsWith(`${src}/`) && !url.startsWith(`${src}/cli/`));
+  const packages = pathToFileURL(join(ROOT, "packages")).href;
+  const own = report.modules.filter(
+    (url) => url.startsWith(`${packages}/`) && !url.startsWith(`${packages}/cli/`),
+  );
   expect(own).toContain(pathToFileURL(join(ROOT, entry)).href);
   expect(report.modules.filter((url) => !own.includes(url) && !url.startsWith("node:"))).toEqual([]);
   expect({ ...report, modules: [] }).toEqual({

@@ -1,11 +1,10 @@
 /** What runs inside a sandbox is bound there as one folder: it can import nothing that lies elsewhere. */
 import { readdirSync } from "node:fs";
+import { BIN, INSIDE, insideCommand, insideFolder } from "@metier/sandbox";
 import { expect, test } from "vitest";
-import { BIN, INSIDE } from "../../src/sandbox/inside/places.ts";
-import { insideCommand, insideFolder } from "../../src/sandbox/inside-programs.ts";
 import { filesUnder, readRepositoryFile } from "../support/repository.ts";
 
-const FOLDER = "src/sandbox/inside";
+const FOLDER = "packages/sandbox/src/sandbox/inside";
 const COMMENT = /\/\*[\s\S]*?\*\//g;
 const IMPORT = /\b(?:from|import)\s*\(?\s*"([^"]+)"/g;
 

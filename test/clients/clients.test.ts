@@ -3,6 +3,7 @@
  * `METIER_CLIENTS_DIR` says where they are.
  */
 import { describe, expect, test } from "vitest";
+import { AGENT_SDK, tryAgentSdk } from "../../scripts/clients/agent-sdk.mjs";
 import { isInstalled } from "../../scripts/clients/install-client.mjs";
 import { PROFILES } from "../../scripts/clients/profiles/all.mjs";
 import { tryApart } from "../../scripts/clients/try-apart.mjs";
@@ -26,3 +27,13 @@ describe.each(PROFILES)("$id $version", (profile) => {
     TIME_LIMIT_MS,
   );
 });
+
+test(
+  `${AGENT_SDK.id} ${AGENT_SDK.version} refuses what a followed skill disallows [C13]`,
+  (context) => {
+    if (folder === undefined) return context.skip("METIER_CLIENTS_DIR names no folder of clients.");
+    if (!isInstalled(AGENT_SDK, folder)) return context.skip(`It is not in ${folder}; see npm run clients.`);
+    expect(tryAgentSdk(folder)).toBeUndefined();
+  },
+  TIME_LIMIT_MS,
+);

@@ -1,7 +1,6 @@
 /** The table of the reference validator against its verdicts over real files. */
+import { COMPAT_CLIENTS, checkCompat } from "@metier/install/publish";
 import { expect, test } from "vitest";
-import { checkCompat } from "../../src/publish/compat/check-compat.ts";
-import { COMPAT_CLIENTS } from "../../src/publish/compat/compat-clients.ts";
 import { CORPUS_IS_HERE, type CorpusFile, readCorpus } from "./corpus-files.ts";
 import { ACCEPTED_WRONGLY } from "./reference-faults.ts";
 

@@ -1,9 +1,7 @@
 /** Real skill files outside the repository, with the reference validator's verdicts. Absent on most machines. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseSkill } from "../../src/parse/parse-skill.ts";
-import { splitFrontmatter } from "../../src/parse/split-frontmatter.ts";
-import type { ParsedSkill } from "../../src/skill/skill.ts";
+import { type ParsedSkill, parseSkill, splitFrontmatter } from "@metier/skills";
 import { ROOT } from "../support/repository.ts";
 
 const SKILLS = join(ROOT, "../shared/corpus/skills");

@@ -1,8 +1,6 @@
 /** `validate --fix` over real files: what is written back reads as the same skill. Skipped where those files are not. */
+import { fixSkill, parseSkill, validateSkill } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import { parseSkill } from "../../src/parse/parse-skill.ts";
-import { fixSkill } from "../../src/validate/fix-skill.ts";
-import { validateSkill } from "../../src/validate/validate-skill.ts";
 import { CORPUS_IS_HERE, readCorpus } from "./corpus-files.ts";
 
 const title = CORPUS_IS_HERE

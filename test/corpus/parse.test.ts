@@ -1,7 +1,7 @@
 /** Real files: whatever has a description in something like frontmatter is read. */
+import { parseSimpleYaml } from "@metier/skills";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { parseSimpleYaml } from "../../src/parse/simple-yaml.ts";
 import { CORPUS_IS_HERE, type CorpusFile, readCorpus } from "./corpus-files.ts";
 
 const WHY_NOT = CORPUS_IS_HERE ? "" : " (skipped: no real files at ../shared/corpus/skills)";

@@ -2,9 +2,9 @@
  * What the reference validator of the specification is known to get wrong, by kind. Whether a kind applies is seen
  * in the file itself, never by its name. Where none applies, `strict` must give the same verdict.
  */
+import type { DiagnosticCode } from "@metier/base/diagnostic";
+import type { Json } from "@metier/base/json";
 import { parseDocument, visit } from "yaml";
-import type { DiagnosticCode } from "../../src/foundation/diagnostic-codes.ts";
-import type { Json } from "../../src/skill/manifest.ts";
 import type { CorpusFile } from "./corpus-files.ts";
 
 export interface RefusedWrongly {

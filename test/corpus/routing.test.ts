@@ -1,8 +1,8 @@
 /** Finding against plain BM25 over descriptions, on real requests. Skipped where those are not. */
+import { buildFinder } from "@metier/skills";
 import { describe, expect, test } from "vitest";
 import { plainBm25 } from "../../bench/find/plain-bm25.mjs";
 import { measureQuality, ROUTING_SET_IS_HERE, readRoutingSet } from "../../bench/find/routing-set.mjs";
-import { buildFinder } from "../../src/find/build-finder.ts";
 
 const title = ROUTING_SET_IS_HERE
   ? "over the development set"

@@ -1,6 +1,6 @@
 /** `strict` against the reference validator, over real files. Skipped where those files are not. */
+import { validateSkill } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import { validateSkill } from "../../src/validate/validate-skill.ts";
 import { CORPUS_IS_HERE, type CorpusFile, readCorpus } from "./corpus-files.ts";
 import { ACCEPTED_WRONGLY, REFUSED_WRONGLY } from "./reference-faults.ts";
 

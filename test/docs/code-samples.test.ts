@@ -1,6 +1,6 @@
 /** The code a reader copies compiles and runs: every `ts run` block of README and the guides; files that they show compile. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { codeBlocks, filesShown, readDocuments } from "../support/documents.ts";
@@ -17,8 +17,7 @@ const samples = readDocuments()
 function makeProject(): string {
   const project = temporaryFolder();
   writeFileSync(join(project, "package.json"), '{ "type": "module" }\n');
-  if (existsSync(join(ROOT, "skills")))
-    cpSync(join(ROOT, "skills"), join(project, "skills"), { recursive: true });
+  cpSync(join(ROOT, "packages/metier/skills"), join(project, "skills"), { recursive: true });
   for (const { file, code } of samples) {
     linkPackages(code, project);
     writeFileSync(join(project, file), code);
@@ -46,8 +45,6 @@ test("README shows code, and all code samples compile", () => {
   for (const { code } of shown) linkPackages(code, project);
   writeTree(join(project, "shown"), Object.fromEntries(shown.map(({ path, code }) => [path, code])));
   const compilerOptions = {
-    declaration: false,
-    isolatedDeclarations: false,
     paths: sourcePaths(),
     typeRoots: [join(ROOT, "node_modules/@types")],
   };

@@ -7,7 +7,7 @@ interface PackageFile {
 }
 
 function bundledPackages(): readonly string[] {
-  const notices = readRepositoryFile("dist/THIRD_PARTY_NOTICES.txt");
+  const notices = readRepositoryFile("packages/metier/dist/THIRD_PARTY_NOTICES.txt");
   return [...notices.matchAll(/^-{80}\n(\S+) \S+ \(.+\)\n-{80}$/gm)].map((match) => match[1] ?? "");
 }
 
@@ -15,7 +15,7 @@ test("DEPENDENCIES.md has a section for each package that users run, and for no 
   const headings = [...readRepositoryFile("DEPENDENCIES.md").matchAll(/^### `(.+)`$/gm)].map(
     (match) => match[1],
   );
-  const { dependencies = {} } = JSON.parse(readRepositoryFile("package.json")) as PackageFile;
+  const { dependencies = {} } = JSON.parse(readRepositoryFile("packages/metier/package.json")) as PackageFile;
   const used = new Set([...bundledPackages(), ...Object.keys(dependencies)]);
   expect(headings.toSorted()).toEqual([...used].toSorted());
 });

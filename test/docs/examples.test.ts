@@ -2,10 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { metierPlaces } from "@metier/base/places";
+import { loadConfig } from "@metier/skills/config";
+import { identifyContent } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config/load-config.ts";
-import { metierPlaces } from "../../src/host/places.ts";
-import { identifyContent } from "../../src/trust/content-identity.ts";
 import { codeBlocks, readDocuments } from "../support/documents.ts";
 import { linkPackages } from "../support/link-packages.ts";
 import { filesUnder, ROOT, readRepositoryFile } from "../support/repository.ts";
@@ -21,14 +21,16 @@ function blocksOf(info: string): readonly string[] {
   return found;
 }
 
-/** A folder as a user has it: the package where npm puts it, some skills, a home and a place for temporary files. */
+/** A folder as a user has it: packages where npm puts them, some skills, the desk, a home and a place for temporary files. */
 function makeUserFolder(program: string): string {
   const folder = temporaryFolder();
   for (const name of ["home", "temporary"]) mkdirSync(join(folder, name));
   linkPackages(program, folder);
   writeTree(folder, { "package.json": '{ "type": "module" }\n', "program.ts": program });
-  for (const skills of ["skills", "examples/skills"])
+  for (const skills of ["packages/metier/skills", "examples/skills"])
     cpSync(join(ROOT, skills), join(folder, "skills"), { recursive: true });
+  cpSync(join(ROOT, "examples/desk"), join(folder, "desk"), { recursive: true });
+  for (const path of filesUnder(["examples/desk"], [".ts"])) linkPackages(readRepositoryFile(path), folder);
   return folder;
 }
 
@@ -40,7 +42,7 @@ function runProgram(cwd: string): { status: number | null; stdout: string; stder
 }
 
 describe("examples", () => {
-  const programs = filesUnder(["examples"], [".ts"]).filter((path) => !path.startsWith("examples/skills/"));
+  const programs = filesUnder(["examples"], [".ts"]).filter((path) => path.split("/").length === 2);
 
   test.each(programs)("%s succeeds, ends by itself and leaves nothing behind", (path) => {
     const folder = makeUserFolder(readRepositoryFile(path));
@@ -122,6 +124,6 @@ describe("the guides", () => {
     symlinkSync("scripts", join(directory, "link-to-folder"));
     symlinkSync("nowhere", join(directory, "link-to-nothing"));
     const outcome = identifyContent({ form: "directory", location: join(directory, "SKILL.md"), directory });
-    expect(runProgram(folder).stdout.trim()).toBe(outcome.ok ? outcome.identity.digest : "none");
+    expect(runProgram(folder).stdout.trim()).toBe(outcome.ok ? outcome.value.digest : "none");
   });
 });

@@ -3,11 +3,13 @@ import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { type Document, prose, ROOT_DOCUMENTS, readDocuments } from "../support/documents.ts";
-import { filesUnder, ROOT, readRepositoryFile } from "../support/repository.ts";
+import { filesUnder, ROOT, readRepositoryFile, SOURCES } from "../support/repository.ts";
 
-const TOP_FOLDERS = ["src", "test", "scripts", "bin", "bench", "docs", "examples", "tools", ".ci"];
-/** The parts of the pipeline, which documents may name without `src/`. */
-const PARTS = [...new Set(filesUnder(["src"], [".ts"]).map((path) => path.split("/")[1] ?? ""))];
+const TOP_FOLDERS = ["packages", "test", "scripts", "bench", "docs", "examples", "tools", ".ci"];
+/** The folders of the packages, which documents may name without the package where it is clear. */
+const PARTS = [...new Set(filesUnder(SOURCES, [".ts"]).map((path) => path.split("/")[3] ?? ""))].filter(
+  (part) => !part.endsWith(".ts"),
+);
 
 /** Words in backticks that can only be meant as a path in this repository. */
 function namedPaths(document: Document): readonly string[] {
@@ -20,7 +22,7 @@ function namedPaths(document: Document): readonly string[] {
 }
 
 function exists(path: string): boolean {
-  const places = [join(ROOT, path), join(ROOT, "src", path)];
+  const places = [path, ...SOURCES.map((folder) => join(folder, path))].map((place) => join(ROOT, place));
   return places.some((place) => (place.includes("*") ? globSync(place).length > 0 : existsSync(place)));
 }
 
@@ -53,9 +55,10 @@ test("every relative link leads somewhere", () => {
   expect(broken).toEqual([]);
 });
 
-test("every folder of src is named in ARCHITECTURE.md", () => {
+test("every package is named in ARCHITECTURE.md, and has a page of its own", () => {
   const text = readRepositoryFile("ARCHITECTURE.md");
-  const folders = PARTS.filter((part) => !part.endsWith(".ts"));
-  const unnamed = folders.filter((folder) => !text.includes(`${folder}/`) && !text.includes(`src/${folder}`));
-  expect(unnamed).toEqual([]);
+  const names = SOURCES.map((folder) => folder.split("/")[1] ?? "");
+  expect(names.filter((name) => !text.includes(name))).toEqual([]);
+  const pages = names.map((name) => readRepositoryFile(`packages/${name}/README.md`).split("\n").length);
+  expect(pages.filter((lines) => lines < 20 || lines > 100)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** The commands a reader copies work: `npx metier …` in README's `sh` blocks, and in `sh run` blocks anywhere. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { type CodeBlock, codeBlocks, readDocuments } from "../support/documents.ts";
@@ -27,14 +27,17 @@ function makeWorkplace(): { readonly cwd: string; readonly env: NodeJS.ProcessEn
   const folder = temporaryFolder();
   const [cwd, home, bin] = [join(folder, "clone"), join(folder, "home"), join(folder, "bin")];
   for (const made of [cwd, home, bin]) mkdirSync(made);
-  for (const copied of ["skills", "examples", "recordings"].filter((name) => existsSync(join(ROOT, name)))) {
+  for (const copied of ["packages/metier/skills", "examples", "packages/metier/recordings"]) {
     cpSync(join(ROOT, copied), join(cwd, copied), { recursive: true });
   }
   const script = join(folder, "script.json");
   const config = `[models.default]\nprovider = "scripted"\nmodel = "${script}"\n`;
   writeTree(folder, { "script.json": SCRIPT, "home/.metier/config.toml": config });
   const npx = join(bin, "npx");
-  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${process.execPath}' '${ROOT}/bin/metier.js' "$@"\n`);
+  writeFileSync(
+    npx,
+    `#!/bin/sh\nshift\nexec '${process.execPath}' '${ROOT}/packages/metier/bin/metier.js' "$@"\n`,
+  );
   chmodSync(npx, 0o755);
   return { cwd, env: { ...process.env, HOME: home, PATH: [bin, process.env.PATH].join(delimiter) } };
 }

@@ -1,7 +1,7 @@
 /** The skills that the guides show file by file (`md in <path>`, `ts in <path>`) are valid, and do what is said of them. */
 import { join } from "node:path";
+import { runSkillTests } from "@metier/runtime/testing";
 import { expect, test } from "vitest";
-import { runSkillTests } from "../../src/testing/run-skill-tests.ts";
 import { filesShown, readDocuments } from "../support/documents.ts";
 import { sandboxTest } from "../support/sandbox.ts";
 import { calls, eventsOf, openRuns, says } from "../support/scripted-runs.ts";

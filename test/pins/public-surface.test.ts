@@ -1,46 +1,43 @@
 /**
  * Pins: what users rely on, written down beside the test. A change here is a change for them: it needs a CHANGELOG
- * line, and `npm run test:only -- test/pins --update` writes the new list for review.
+ * line, and `npm run test:only -- test/pins --update` writes the new texts for review.
  */
 import { join } from "node:path";
+import { DIAGNOSTIC_CODES } from "@metier/base/diagnostic";
+import { ERROR_CODES } from "@metier/base/errors";
 import { expect, test } from "vitest";
+import { findUndocumented } from "../../scripts/build/api-comments.mjs";
+import { reportApi } from "../../scripts/build/api-report.mjs";
+import { declarationOf, writeDeclarations } from "../../scripts/build/declarations.mjs";
 import { LIBRARY_ENTRIES } from "../../scripts/build/library-entries.mjs";
-import { DIAGNOSTIC_CODES } from "../../src/foundation/diagnostic-codes.ts";
-import { ERROR_CODES } from "../../src/foundation/errors.ts";
-import { ROOT, readRepositoryFile } from "../support/repository.ts";
+import { ROOT } from "../support/repository.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 function lines(words: readonly string[]): string {
   return `${words.toSorted().join("\n")}\n`;
 }
 
-/** Every name that an entry of the library exports, by a list or where it is declared, types marked as such. */
-function exportedNames(entry: string): readonly string[] {
-  const text = readRepositoryFile(entry);
-  const declared = [...text.matchAll(/^export (?:async )?(function|class|const|interface|type) (\w+)/gm)].map(
-    ([, kind = "", name = ""]) => (/^(?:interface|type)$/.test(kind) ? `type ${name}` : name),
-  );
-  const lists = [...text.matchAll(/^export (type )?\{([^}]*)\}/gm)];
-  const listed = lists.flatMap(([, typeOnly, list = ""]) =>
-    list
-      .split(",")
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== "")
-      .map((entry) => {
-        const name = entry.replace(/^type /, "").replace(/^.* as /, "");
-        return typeOnly || entry.startsWith("type ") ? `type ${name}` : name;
-      }),
-  );
-  return [...declared, ...listed];
-}
+test("the API reports show every public name and its signature", async () => {
+  const folder = temporaryFolder();
+  writeDeclarations(folder);
+  for (const [name, source] of Object.entries(LIBRARY_ENTRIES)) {
+    const report = reportApi(folder, declarationOf(source));
+    const library = (await import(join(ROOT, source))) as object;
+    const missing = Object.keys(library).filter(
+      (value) => !new RegExp(`^export .*\\b${value}\\b`, "m").test(report),
+    );
+    expect(missing).toEqual([]);
+    await expect(report).toMatchFileSnapshot(`./api/${name === "index" ? "metier" : name}.txt`);
+  }
+});
 
-test.each(Object.entries(LIBRARY_ENTRIES))("the exports of %s are pinned", async (name, source) => {
-  const file = join(ROOT, source);
-  const library = (await import(file)) as object;
-  const names = exportedNames(source);
-  const values = names.filter((exported) => !exported.startsWith("type "));
-  expect(values.toSorted()).toEqual(Object.keys(library).toSorted());
-  const pins = name === "index" ? "exports" : `exports-${name}`;
-  await expect(lines(names)).toMatchFileSnapshot(`./${pins}.txt`);
+test("[L12] no public name and no member of one is without a sentence", () => {
+  const folder = temporaryFolder();
+  writeDeclarations(folder);
+  const lacking = Object.values(LIBRARY_ENTRIES).flatMap((source) =>
+    findUndocumented(folder, declarationOf(source)),
+  );
+  expect([...new Set(lacking)]).toEqual([]);
 });
 
 test("the error codes and their exit codes are pinned", async () => {

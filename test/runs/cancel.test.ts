@@ -1,11 +1,9 @@
 /** Cancelling a run at any point of it: it ends as `cancelled` with the text so far, and nothing it started lives on. */
 import { randomInt } from "node:crypto";
+import type { RunRequest, RunResult, Tool } from "@metier/run";
+import type { RunEvent } from "@metier/run/events";
+import type { Script } from "@metier/run/model";
 import { expect, test } from "vitest";
-import type { RunEvent } from "../../src/events/run-event.ts";
-import type { Script } from "../../src/model/script.ts";
-import type { RunRequest } from "../../src/run/run-request.ts";
-import type { RunResult } from "../../src/run/run-result.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import { processesWith, sleepersOf, until } from "../support/processes.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import {

@@ -1,8 +1,8 @@
 /** Runs at the same time share nothing: messages, folders, variables, events. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createScriptModel } from "@metier/run/model";
 import { expect, test } from "vitest";
-import { createScriptedModel } from "../../src/model/scripted-model.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, createRunWorld, readLog, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
@@ -21,7 +21,7 @@ describeSandbox("twenty runs at once", () => {
           message: `Task ${number}.`,
           env: { MARK: `mark-${number}` },
           approve: "all",
-          model: createScriptedModel([
+          model: createScriptModel([
             bash('printf "%s" "$MARK" > "$METIER_WORK_DIR/mark"; ls "$METIER_WORK_DIR"', {
               lastUserText: { equals: `Task ${number}.` },
             }),
@@ -49,7 +49,7 @@ describeSandbox("twenty runs at once", () => {
 
 test("a run in the background has a handle: status, events, result", async () => {
   const world = createRunWorld({ echo: [] });
-  const metier = await world.metier({ models: { default: createScriptedModel([says("Done.")]) } });
+  const metier = await world.metier({ models: { default: createScriptModel([says("Done.")]) } });
   const handle = metier.start({ skill: "echo" });
   expect(handle.status).toBe("running");
   const types: string[] = [];

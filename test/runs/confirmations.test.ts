@@ -1,8 +1,8 @@
 /** Who is asked before something happens, and what an untrusted skill cannot have by being confirmed. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ApprovalQuestion } from "@metier/run";
 import { expect } from "vitest";
-import type { ApprovalQuestion } from "../../src/run/approvals.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, openRuns, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";

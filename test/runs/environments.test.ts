@@ -1,19 +1,13 @@
 /** The Python and Node packages of skills, installed by the real npm and pip in the real sandbox from servers on loopback. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { metierPlaces } from "@metier/base/places";
+import { findNpm } from "@metier/install";
+import type { EnvironmentRequest, PreparedEnvironments } from "@metier/run";
+import { findPython, prepareEnvironments } from "@metier/run/engine";
+import { type CommandOutcome, chooseSandbox, type PlacedFolder } from "@metier/sandbox";
+import type { Config } from "@metier/skills/config";
 import { describe, expect, test } from "vitest";
-import type { Config } from "../../src/config/config.ts";
-import { metierPlaces } from "../../src/host/places.ts";
-import { findNpm } from "../../src/install/npm/find-npm.ts";
-import { findPython } from "../../src/run/environments/find-python.ts";
-import {
-  type EnvironmentRequest,
-  type PreparedEnvironments,
-  prepareEnvironments,
-} from "../../src/run/environments/prepare-environments.ts";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import type { CommandOutcome } from "../../src/sandbox/sandbox.ts";
-import type { PlacedFolder } from "../../src/sandbox/world.ts";
 import { type LoopbackServer, openNpmRegistry, openPythonIndex } from "../support/registries.ts";
 import { createRunFolders, type RunFolders } from "../support/run-world.ts";
 import { sandboxTest } from "../support/sandbox.ts";

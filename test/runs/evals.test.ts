@@ -1,76 +1,19 @@
 /** Evaluations through the real run machinery: workspaces, grading, recording, limits. */
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { evaluateRouting, evaluateSkill, evaluateTriggers } from "@metier/evals";
 import { expect, test } from "vitest";
-import type { OpenMetier } from "../../src/evals/arms.ts";
-import { evaluateSkill } from "../../src/evals/evaluate-skill.ts";
-import type { Evaluation, EvaluationOptions } from "../../src/evals/evaluation.ts";
-import { evaluateRouting } from "../../src/evals/routing/evaluate-routing.ts";
-import { evaluateTriggers } from "../../src/evals/triggers/evaluate-triggers.ts";
+import {
+  answerPolitely,
+  createGreeter,
+  EVALS,
+  evaluate,
+  openWith,
+  readJson,
+} from "../support/greeting-evals.ts";
 import { sandboxTest } from "../support/sandbox.ts";
-import { type Asked, createTalkingModel, type Said } from "../support/talking-model.ts";
+import type { Asked, Said } from "../support/talking-model.ts";
 import { createWorld, skill, type World } from "../support/world.ts";
-
-const EVALS = {
-  evals: [
-    {
-      id: 1,
-      name: "greeting",
-      prompt: "Greet the person in name.txt.",
-      files: ["evals/files/name.txt"],
-      assertions: [{ contains: "Good day, Ada" }, { file_exists: "greeting.txt" }, "The greeting is polite."],
-    },
-  ],
-};
-
-/** With the skill the file is read and another one written; without it, neither. */
-function answerPolitely({ system, user, results }: Asked): Said | string {
-  if (system.includes("metier-grader")) {
-    const passed = user.includes("Good day");
-    return JSON.stringify({ results: [{ index: 1, passed, evidence: passed ? "“Good day”" : "“Hi”" }] });
-  }
-  if (!system.includes("Always say Good day")) return "Hi";
-  if (results.length === 0) return { calls: [{ tool: "read_file", input: { path: "name.txt" } }] };
-  const greeting = `Good day, ${/Ada/.exec(results[0] ?? "")?.[0]}`;
-  if (results.length === 1) {
-    return { calls: [{ tool: "write_file", input: { path: "greeting.txt", content: greeting } }] };
-  }
-  return greeting;
-}
-
-function createGreeter(evals: object = EVALS, body = "Always say Good day."): World {
-  const world = createWorld();
-  world.write({
-    "skills/greet/SKILL.md": skill("greet", "", body),
-    "skills/greet/evals/evals.json": JSON.stringify(evals),
-    "skills/greet/evals/files/name.txt": "Ada",
-  });
-  return world;
-}
-
-function openWith(world: World, answer: (asked: Asked) => Said | string): OpenMetier {
-  const model = createTalkingModel(answer);
-  return (options) => world.metier({ trust: "grants", models: { default: model }, ...options });
-}
-
-async function evaluate(
-  world: World,
-  answer: (asked: Asked) => Said | string = answerPolitely,
-  more: Partial<EvaluationOptions> & { readonly trusted?: boolean } = {},
-): Promise<Evaluation> {
-  const { trusted = true, ...options } = more;
-  const folder = join(world.root, "skills");
-  const metier = await world.metier({ paths: [folder], ...(trusted && { trustedPaths: [folder] }) });
-  return evaluateSkill(openWith(world, answer), {
-    skill: metier.require("greet"),
-    workspace: join(world.root, "greet-workspace"),
-    approve: "all",
-    ...options,
-  });
-}
-
-const readJson = (...path: readonly string[]): Record<string, unknown> =>
-  JSON.parse(readFileSync(join(...path), "utf8"));
 
 test.each([true, false])("a skill is held against a run without it (trusted: %s)", async (trusted) => {
   const world = createGreeter();

@@ -1,8 +1,8 @@
 /** Skills that fork: who carries them out, what that agent is given, and what is refused. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { GivenAgent } from "@metier/run";
+import { createScriptModel } from "@metier/run/model";
 import { expect } from "vitest";
-import type { GivenAgent } from "../../src/agents/agent.ts";
-import { createScriptedModel } from "../../src/model/scripted-model.ts";
 import { createRunWorld, eventsOf, openRuns, says, useSkill } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill } from "../support/world.ts";
@@ -176,7 +176,7 @@ verifies(
     });
     const { metier } = await openRuns(world, []);
     const useSkillOf = async (): Promise<string | undefined> => {
-      const scripted = createScriptedModel([{ answer: { text: "Seen." } }]);
+      const scripted = createScriptModel([{ answer: { text: "Seen." } }]);
       let offered: LanguageModelV4CallOptions["tools"];
       const model: LanguageModelV4 = {
         ...scripted,

@@ -1,7 +1,6 @@
 /** What is refused before a model is asked: every gate, through a whole run whose script expects no question. */
+import type { RunRequest, RunResult } from "@metier/run";
 import { expect } from "vitest";
-import type { RunRequest } from "../../src/run/run-request.ts";
-import type { RunResult } from "../../src/run/run-result.ts";
 import { createRunWorld, openRuns, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill, type World } from "../support/world.ts";
@@ -49,7 +48,7 @@ verifies("case 71", "a disabled skill is refused, with the way to enable it", as
   world.write({ "home/.metier/config.toml": '[skills]\ndisabled = ["echo"]\n' });
   const { refusal } = await refusedRun(world, { skill: "echo" });
   expect(refusal).toMatchObject({ reason: "disabled" });
-  expect(refusal?.hint).toContain("metier enable echo");
+  expect(refusal?.hint).toContain("enabled: true");
 });
 
 verifies(

@@ -1,9 +1,9 @@
 /** Hooks of a skill in its own run: what they are told, what they may stop, and what becomes of those that fail. */
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { viewRun } from "@metier/run/events";
+import type { Script } from "@metier/run/model";
 import { expect, test } from "vitest";
-import { viewRun } from "../../src/events/run-view.ts";
-import type { Script } from "../../src/model/script.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import {
   bash,

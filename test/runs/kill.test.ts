@@ -5,10 +5,9 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type RunEvent, readRunLog } from "@metier/run/events";
+import type { Script } from "@metier/run/model";
 import { expect, onTestFinished, test } from "vitest";
-import { readRunLog } from "../../src/events/read-log.ts";
-import type { RunEvent } from "../../src/events/run-event.ts";
-import type { Script } from "../../src/model/script.ts";
 import { processesWith, sleepersOf, until } from "../support/processes.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, openRuns, says, useSkill } from "../support/scripted-runs.ts";
@@ -84,8 +83,9 @@ async function expectSound(
   expect(fingerprint(world)).toBe(before);
   const runs = join(world.home, ".metier", "state", "runs");
   const logs = readdirSync(runs).map((id) => {
-    const log = readRunLog(join(runs, id, "events.jsonl"));
-    if (!log.ok) throw new Error(log.message);
+    const reading = readRunLog(join(runs, id, "events.jsonl"));
+    if (!reading.ok) throw new Error(reading.refusal.message);
+    const log = reading.value;
     expect(log).toMatchObject({ broken: 0, unknown: 0 });
     expect(log.events.map(({ seq }) => seq)).toEqual(log.events.map((_, index) => index + 1));
     return log.events;
@@ -94,7 +94,7 @@ async function expectSound(
   const recordings = readdirSync(world.root).filter((name) => name.includes("recording.jsonl"));
   expect(recordings).toEqual([expect.stringMatching(/^\.recording\.jsonl\..*\.tmp$/)]);
   for (const name of recordings) {
-    expect(readRunLog(join(world.root, name))).toMatchObject({ ok: true, broken: 0, unknown: 0 });
+    expect(readRunLog(join(world.root, name))).toMatchObject({ ok: true, value: { broken: 0, unknown: 0 } });
   }
   const logged = logs.flat();
   const stored = told.filter((type) => type !== "text-delta");

@@ -1,7 +1,7 @@
 /** A program of its own that runs the skill `long` and tells of each event, to be killed from outside: `kill.test.ts`. */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { createMetier } from "../../src/index.ts";
+import { createMetier } from "metier";
 
 const [root = ""] = process.argv.slice(2);
 const metier = await createMetier({ home: join(root, "home"), cwd: join(root, "project") });

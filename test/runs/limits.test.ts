@@ -1,10 +1,8 @@
 /** Every limit ends a run as `limited`, with the text so far; what nested runs use counts for those that started them. */
+import type { RunLimits, RunRequest } from "@metier/run";
+import { createScriptModel, type ScriptedTurn } from "@metier/run/model";
+import { createMetierUnder } from "@metier/runtime";
 import { expect, test } from "vitest";
-import type { ScriptedTurn } from "../../src/model/script.ts";
-import { createScriptedModel } from "../../src/model/scripted-model.ts";
-import type { RunLimits } from "../../src/run/run-limits.ts";
-import type { RunRequest } from "../../src/run/run-request.ts";
-import { createMetierUnder } from "../../src/runtime/create-metier.ts";
 import { createRunWorld, eventsOf, openRuns, programTool, says, useSkill } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -95,15 +93,6 @@ verifies([206], "a cost budget ends a run, by the prices of the config", async (
   expect(result).toMatchObject({ status: "limited", limit: "cost", iterations: 2, text: "Second." });
 });
 
-test("a cost limit that cannot hold, because the model has no price, is said", async () => {
-  const world = createRunWorld({ echo: [] });
-  const { run } = await openRuns(world, [says("Done.")]);
-  const { result } = await run({ skill: "echo", limits: { maxCost: 1 } });
-  expect(result.diagnostics).toContainEqual(
-    expect.objectContaining({ code: "model.no-price", severity: "warning" }),
-  );
-});
-
 test("the config's limits hold where neither skill nor call says otherwise; a policy's hold in any case", async () => {
   const world = createRunWorld({ echo: [], eager: ["max-iterations: 50"] });
   world.write({
@@ -112,7 +101,7 @@ test("the config's limits hold where neither skill nor call says otherwise; a po
   });
   const limitsUnder = async (policy: string | undefined, request: RunRequest): Promise<RunLimits> => {
     const { home, project: cwd } = world;
-    const models = { default: createScriptedModel([]) };
+    const models = { default: createScriptModel([]) };
     const metier = await createMetierUnder(policy, { home, cwd, environment: {}, models });
     const planned = await metier.plan(request);
     if (!planned.ok) throw new Error(planned.result.error?.message);

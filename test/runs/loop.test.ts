@@ -1,8 +1,8 @@
 /** One run from its first question to its result: conversation, tools, iterations, faults, log. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { answer } from "@metier/run";
 import { expect, test } from "vitest";
-import { answer } from "../../src/tools/tool.ts";
 import {
   bash,
   calls,
@@ -257,12 +257,12 @@ verifies(
   "the call's model beats the config's, the skill's and the default",
   async () => {
     const world = createRunWorld({ plain: [], asking: ["model: fast"], lost: ["model: no-such-alias"] });
-    const { createScriptedModel } = await import("../../src/model/scripted-model.ts");
+    const { createScriptModel } = await import("@metier/run/model");
     const names = ["default", "fast", "smart"] as const;
     const models = Object.fromEntries(
       names.map((name) => [
         name,
-        createScriptedModel(
+        createScriptModel(
           Array.from({ length: 3 }, () => says(name)),
           name,
         ),

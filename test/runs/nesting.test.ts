@@ -1,7 +1,7 @@
 /** Skills that use skills: the result reaches the caller, wrapped so that nothing in it can pass for the wrapper. */
 import { join } from "node:path";
+import type { TurnExpectation } from "@metier/run/model";
 import { expect, test } from "vitest";
-import type { TurnExpectation } from "../../src/model/script.ts";
 import {
   calls,
   createRunWorld,

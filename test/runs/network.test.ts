@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openChat } from "../support/chat.ts";
+import { PUBLIC, type Site, startSite } from "../support/loopback-site.ts";
 import { pretendPublic } from "../support/public-sites.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, eventsOf, openRuns, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { skill, type World } from "../support/world.ts";
-import { PUBLIC, type Site, startSite } from "../unit/egress/loopback-site.ts";
 
 interface Granted {
   readonly world: World;

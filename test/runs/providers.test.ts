@@ -1,10 +1,8 @@
 /** Whole runs over real HTTP on loopback, in the three wire formats, against a provider that nobody here wrote. */
 import type { Fixture } from "@copilotkit/aimock";
+import { answer, type RunRequest, type RunResult } from "@metier/run";
+import type { RunEvent } from "@metier/run/events";
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../src/events/run-event.ts";
-import type { RunRequest } from "../../src/run/run-request.ts";
-import type { RunResult } from "../../src/run/run-result.ts";
-import { answer } from "../../src/tools/tool.ts";
 import { FORMATS, type Format, PROVIDER_KEY, startProvider, type TestProvider } from "../support/aimock.ts";
 import { anthropicCall, anthropicMessage, anthropicText, startRawProvider } from "../support/provider.ts";
 import { createRunWorld, eventsOf, programTool } from "../support/scripted-runs.ts";

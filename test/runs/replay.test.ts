@@ -1,8 +1,8 @@
 /** A recorded run, run again without its model: tools work for real, and a real difference is shown. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RunResult } from "@metier/run";
 import { expect, test } from "vitest";
-import type { RunResult } from "../../src/run/run-result.ts";
 import { openChat } from "../support/chat.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, openRuns, says, useSkill } from "../support/scripted-runs.ts";

@@ -1,8 +1,8 @@
 /** Scripts that a model runs: of its own skill and of others, in a run and in a chat; and what they may see. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runFolder } from "@metier/run/events";
 import { expect, test } from "vitest";
-import { runFolder } from "../../src/events/run-log.ts";
 import { openChat } from "../support/chat.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { createScriptWorld } from "../support/script-world.ts";

@@ -2,9 +2,9 @@
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { runFolder } from "@metier/run/events";
+import { createMetierUnder } from "@metier/runtime";
 import { expect, test } from "vitest";
-import { runFolder } from "../../src/events/run-log.ts";
-import { createMetierUnder } from "../../src/runtime/create-metier.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { createScriptWorld } from "../support/script-world.ts";
 import { calls, eventsOf, openRuns, readLog, says } from "../support/scripted-runs.ts";

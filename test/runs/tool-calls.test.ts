@@ -1,8 +1,8 @@
 /** What holds for the tool calls of a run, whoever brought the tools: how many, under which names, one question at a time. */
+import { UsageError } from "@metier/base/errors";
+import { answer } from "@metier/run";
+import type { ScriptedTurn } from "@metier/run/model";
 import { expect, test } from "vitest";
-import { UsageError } from "../../src/foundation/errors.ts";
-import type { ScriptedTurn } from "../../src/model/script.ts";
-import { answer } from "../../src/tools/tool.ts";
 import { calls, createRunWorld, eventsOf, openRuns, programTool, says } from "../support/scripted-runs.ts";
 
 /** One step with many calls of one tool. */
@@ -52,6 +52,7 @@ test("questions of a model and questions for approval are asked one at a time", 
   });
   const { result } = await run({
     skill: "echo",
+    write: true,
     askUser: async () => {
       await work();
       return "This one.";

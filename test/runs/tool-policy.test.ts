@@ -1,7 +1,6 @@
 /** Which tool calls of a run happen: the order of the rules, who may be asked, and what no answer can override. */
+import type { ApprovalQuestion, RunRequest } from "@metier/run";
 import { expect, test } from "vitest";
-import type { ApprovalQuestion } from "../../src/run/approvals.ts";
-import type { RunRequest } from "../../src/run/run-request.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import {
   bash,

@@ -2,8 +2,8 @@
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ApprovalQuestion } from "@metier/run";
 import { describe, expect, test } from "vitest";
-import type { ApprovalQuestion } from "../../src/run/approvals.ts";
 import { sleepersOf, until } from "../support/processes.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { calls, createRunWorld, eventsOf, openRuns, says, useSkill } from "../support/scripted-runs.ts";

@@ -25,7 +25,7 @@ describe("enablement", () => {
       });
       expect(metier.require("opt")).toMatchObject({
         status: "disabled",
-        reason: expect.stringContaining("metier enable opt"),
+        reason: expect.stringContaining("set `enabled = true` under `[skills.opt]`"),
       });
     },
   );

@@ -1,6 +1,6 @@
 /** A program of its own that uses a persistent provider and then has nothing more to do: `capability-exit.test.ts`. */
 import { writeSync } from "node:fs";
-import { createMetier } from "../../src/index.ts";
+import { createMetier } from "metier";
 
 const [home = "", cwd = "", ending = "leave"] = process.argv.slice(2);
 const metier = await createMetier({ home, cwd });

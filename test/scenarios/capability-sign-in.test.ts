@@ -1,6 +1,6 @@
+import { CancelledError } from "@metier/base/errors";
+import { runCli } from "@metier/cli";
 import { describe, expect, test } from "vitest";
-import { runCli } from "../../src/cli/run-cli.ts";
-import { CancelledError } from "../../src/foundation/errors.ts";
 import { createNotesWorld, QUIET_PATH } from "../support/notes-bridge.ts";
 import { verifies } from "../support/verifies.ts";
 import type { World } from "../support/world.ts";

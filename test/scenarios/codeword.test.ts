@@ -5,16 +5,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Fixture } from "@copilotkit/aimock";
+import {
+  aiSdkSkills,
+  claudeSkills,
+  mountClaudeSkills,
+  openAiAgentSkills,
+  openAiChatSkills,
+  openAiResponsesSkills,
+} from "@metier/runtime/adapters";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { McpServer } from "@modelcontextprotocol/server";
 import { Agent, OpenAIProvider, Runner } from "@openai/agents";
 import { generateText, isStepCount, streamText, ToolLoopAgent } from "ai";
+import { type Metier, plainSkills } from "metier";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { aiSdkSkills } from "../../src/adapters/ai-sdk.ts";
-import { claudeSkills, mountClaudeSkills } from "../../src/adapters/claude.ts";
-import { openAiAgentSkills, openAiChatSkills, openAiResponsesSkills } from "../../src/adapters/openai.ts";
-import { type Metier, plainSkills } from "../../src/index.ts";
 import { FORMATS, PROVIDER_KEY, startProvider, type TestProvider } from "../support/aimock.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { verifies } from "../support/verifies.ts";

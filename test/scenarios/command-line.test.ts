@@ -198,7 +198,7 @@ describe("show and doctor", () => {
     const { json } = await world.cli("doctor", "--json");
     expect(json).toMatchObject({
       ok: true,
-      unusable: [{ name: "desk" }, { name: "gh" }, { name: "gog" }],
+      unusable: [{ name: "gh" }, { name: "gog" }],
       shadowed: [{ name: "a" }],
     });
     expect(json.machine.node).toBe(process.version);
@@ -279,6 +279,34 @@ describe("what goes wrong outside of skills", () => {
         hint: expect.stringContaining("summarize-text"),
       },
     ]);
+  });
+
+  test("whoever still asks for the desk is told that it is an example now, wherever its name is used", async () => {
+    const world = createWorld();
+    const moved = "It is an example now: see `examples/desk` in the repository.";
+    for (const words of [
+      ["enable", "desk"],
+      ["show", "desk"],
+      ["run", "desk", "Hi"],
+    ]) {
+      const { code, stderr } = await world.cli(...words);
+      expect([code === 0, stderr]).toEqual([false, expect.stringContaining(moved)]);
+    }
+    const invoked = await world.cli("capability", "invoke", "desk.mail", "list_messages");
+    expect(invoked).toMatchObject({ code: 1, stderr: expect.stringContaining(moved) });
+    world.write({
+      "home/.metier/config.toml": '[skills]\nenabled-bundled = ["desk"]\n[skills.desk]\nenabled = true\n',
+    });
+    const { json } = await world.cli("list", "--json");
+    expect(json.diagnostics.map(({ code }: { code: string }) => code)).toEqual([
+      "config.no-longer-bundled",
+      "config.no-longer-bundled",
+    ]);
+    world.write({
+      "home/.metier/config.toml": '[capabilities.providers.desk]\ncommand = "metier-desk serve"\n',
+    });
+    const { json: listed } = await world.cli("capability", "providers", "--json");
+    expect(listed.providers).toMatchObject([{ fault: { hint: expect.stringContaining(moved) } }]);
   });
 
   test("a fault inside is said as such, with exit code 5", async () => {

@@ -1,11 +1,7 @@
 import { join } from "node:path";
+import { AgentSkillsSection, SkillContextProvider, SkillResourceError } from "metier";
+import { loadTokenCounter } from "metier/skills";
 import { describe, expect, test } from "vitest";
-import {
-  AgentSkillsSection,
-  loadTokenCounter,
-  SkillContextProvider,
-  SkillResourceError,
-} from "../../src/index.ts";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, skill, type World } from "../support/world.ts";
 

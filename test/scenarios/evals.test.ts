@@ -1,13 +1,13 @@
 /** `metier eval` as a person or a CI job types it; the recordings are made by `scripts/record-evals.mjs`. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { scanPaths } from "@metier/scan/engine";
+import { validatePaths } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import { validatePaths } from "../../src/catalog/validate-paths.ts";
-import { scanPaths } from "../../src/scan/scan-paths.ts";
 import { createWorld, skill } from "../support/world.ts";
 
-const RECORDINGS = join(process.cwd(), "recordings", "evals");
-const BUNDLED = join(process.cwd(), "skills", "summarize-text");
+const RECORDINGS = join(process.cwd(), "packages/metier/recordings/evals");
+const BUNDLED = join(process.cwd(), "packages/metier/skills/summarize-text");
 
 describe("the bundled skills, from recordings and without a model", () => {
   test("evals are replayed, and the skill is worth something", async () => {
@@ -91,6 +91,30 @@ describe("the bundled skills, from recordings and without a model", () => {
     });
     expect(existsSync(join(json.folder, "triggers.json"))).toBe(true);
     expect(existsSync(join(json.folder, "report.html"))).toBe(true);
+  });
+
+  test("[U6] triggers and routing by a model show tokens and cost", async () => {
+    const world = createWorld();
+    const script = join(world.root, "script.json");
+    const usage = { inputTokens: 500_000, outputTokens: 0 };
+    const turns = Array.from({ length: 4 }, () => ({ answer: { text: "None.", usage } }));
+    world.write({
+      "script.json": JSON.stringify(turns),
+      "queries.json": JSON.stringify([{ query: "What is the tide?", should_trigger: false }]),
+      "routes.json": JSON.stringify([{ query: "What is the tide?", skill: null }]),
+      "home/.metier/skills/other/SKILL.md": skill("other"),
+      "home/.metier/config.toml": `[models.default]
+provider = "scripted"
+model = ${JSON.stringify(script)}
+input-price = 2
+output-price = 4
+`,
+    });
+    const queries = (name: string) => ["--queries", join(world.root, name)];
+    const triggers = await world.cli("eval", "triggers", "other", "--runs", "1", ...queries("queries.json"));
+    expect(triggers.stdout).toContain("500000 tokens, $1.00");
+    const routing = await world.cli("eval", "routing", "--model", "default", ...queries("routes.json"));
+    expect(routing.stdout).toContain("500000 tokens, $1.00");
   });
 
   test("a pass rate below the wanted one is a no", async () => {
@@ -222,5 +246,31 @@ describe("evals beside a skill disturb nothing else", () => {
     const path = join(world.root, "my skills", "summarize-text");
     const { code } = await world.cli("eval", path, "--replay", RECORDINGS);
     expect(code).toBe(0);
+  });
+});
+
+describe("[U7] what people are told", () => {
+  test("replayed times are marked, in the terminal and in every file", async () => {
+    const world = createWorld();
+    const { stdout, stderr } = await world.cli("eval", "summarize-text", "--replay", RECORDINGS);
+    expect(stdout).toContain("Times are those of the recording.");
+    expect(stderr).toMatch(/\d\.\d s when recorded/);
+    const iteration = join(world.project, "summarize-text-workspace", "iteration-1");
+    const timing = readFileSync(join(iteration, "eval-certainty-is-kept/with_skill/timing.json"), "utf8");
+    expect(JSON.parse(timing)).toMatchObject({ replayed: true });
+    const page = readFileSync(join(iteration, "report.html"), "utf8");
+    expect(page).toContain("replayed, so times are those of the recording");
+    expect(page).toMatch(/\d\.\d s when recorded, \d+ tokens, \d+ tool calls?</);
+    expect(page).not.toMatch(/\b1 tool calls|[-−]0\.0 s|\D1 tokens/);
+    expect(stdout).not.toMatch(/-0(?:\.0)? /);
+  });
+
+  test("a second iteration says what changed", async () => {
+    const world = createWorld();
+    const replay = () => world.cli("eval", "summarize-text", "--replay", RECORDINGS);
+    expect((await replay()).stdout).not.toContain("since iteration");
+    expect((await replay()).stdout).toContain(
+      "since iteration 1: 100 % → 100 % (0 points); same skill, so differences are chance",
+    );
   });
 });

@@ -119,6 +119,50 @@ describe("the first-use question", () => {
     expect(trust).toEqual(expect.arrayContaining(["a:trusted", "b:untrusted"]));
   });
 
+  test("[U17] names the skills and what the folder's config changes, without secrets and control characters", async () => {
+    const world = createWorld();
+    const names = Array.from({ length: 14 }, (_, index) => `s${String(index).padStart(2, "0")}`);
+    world.write({
+      ...Object.fromEntries(
+        names.map((name) => [`project/.metier/skills/${name}/SKILL.md`, skill(name)] as const),
+      ),
+      "project/.metier/config.toml": [
+        "[skills]",
+        'trusted-paths = ["/tmp/\\u001b[2Jx"]',
+        "[tools]",
+        'default = "allow"',
+        "[runs]",
+        "max-iterations = 1",
+        "[models.default]",
+        'api-key = "sk-hidden"',
+      ].join("\n"),
+    });
+    const { stdout } = await world.cliAnswering([""], "list");
+    expect(stdout).toContain(`${world.project} brings 14 skills: s00, s01`);
+    expect(stdout).toContain("and 2 more");
+    expect(stdout).toContain("Its config file .metier/config.toml would set:");
+    expect(stdout).toContain("skills.trusted-paths = ");
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).not.toContain("sk-hidden");
+    // What only tightens holds already, and is no part of the question.
+    expect(stdout).not.toContain("runs.max-iterations");
+  });
+
+  test("[U17] records clear answers only: Enter is not now, stray text asks again", async () => {
+    const world = createWorld();
+    world.write({ "project/.claude/skills/a/SKILL.md": skill("a") });
+    const recorded = async () => (await world.cli("trust", "list", "--json")).json.folders;
+    expect((await world.cliAnswering([""], "list")).stdout).toContain("You'll be asked again");
+    expect(await recorded()).toEqual([]);
+    const stray = await world.cliAnswering(["git status", "ls\u001b[2J", "q"], "list");
+    expect(stray.stdout).toContain('"git status" is neither yes nor no');
+    expect(stray.stdout).not.toContain("\u001b");
+    expect(await recorded()).toEqual([]);
+    await world.cliAnswering(["what?", "N"], "list");
+    expect(await recorded()).toMatchObject([{ path: world.project, decision: "denied" }]);
+    await world.cliAnswering([], "list");
+  });
+
   test("is never asked without a terminal or with --json", async () => {
     const world = createWorld();
     world.write({ "project/.claude/skills/a/SKILL.md": skill("a") });

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { WatchOutcome } from "@metier/runtime";
+import { projectLockFile } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import { projectLockFile } from "../../src/lock/lock-places.ts";
-import type { WatchOutcome } from "../../src/runtime/create-metier.ts";
 import { codesOf, createInstalledWorld } from "../support/installed-world.ts";
 import { digestOf, fillStore, lockEntry, record } from "../support/locks.ts";
 import { until } from "../support/processes.ts";
@@ -108,7 +108,7 @@ describe("what a lock records", () => {
         code: "lock.missing-folder",
         path: world.projectLock.path,
         message: expect.stringContaining("`a`, `b`, `c`, `d`, `e`, 2 more"),
-        hint: expect.stringContaining("`metier install`"),
+        hint: expect.stringContaining("`install()`"),
       }),
     ]);
   });
@@ -209,7 +209,7 @@ describe("trust in what is installed", () => {
       refusal: {
         reason: "unreadable",
         message: expect.stringContaining(world.places.lockFile),
-        hint: expect.stringContaining("metier install"),
+        hint: expect.stringContaining("`install()`"),
       },
     });
   });

@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
 import {
   createMetier,
   type Metier,
@@ -12,7 +11,8 @@ import {
   SkillNotFoundError,
   SkillRegistry,
   SkillValidationError,
-} from "../../src/index.ts";
+} from "metier";
+import { describe, expect, test } from "vitest";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, skill } from "../support/world.ts";
 

@@ -1,10 +1,10 @@
 /** What one Metier serves over MCP, another one lists, verifies, approves and reads: the same content on both sides. */
 import { fileURLToPath } from "node:url";
+import { identifyContent } from "@metier/skills/trust";
 import { expect, test } from "vitest";
-import { identifyContent } from "../../src/trust/content-identity.ts";
 import { createWorld, skill } from "../support/world.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url));
 
 test("a codeword travels from a skill of one Metier to the model of another", async () => {
   const [giver, taker] = [createWorld(), createWorld()];
@@ -36,6 +36,6 @@ test("a codeword travels from a skill of one Metier to the model of another", as
   const original = identifyContent((await giver.metier()).require("tide"));
   expect(original).toMatchObject({
     ok: true,
-    identity: { digest: metier.require("sea:tide").remote?.digest },
+    value: { digest: metier.require("sea:tide").remote?.digest },
   });
 });

@@ -7,12 +7,13 @@ import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotoco
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
+import { installClaude } from "../support/claude-program.ts";
 import { callText, createClient, PROTOCOLS, type ProtocolVersion } from "../support/mcp-clients.ts";
 import { ROOT } from "../support/repository.ts";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, skill, type World } from "../support/world.ts";
 
-const MAIN = join(ROOT, "src/cli/main.ts");
+const MAIN = join(ROOT, "packages/cli/src/main.ts");
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}';
 const CODEWORD = "The codeword is HERON-52.";
@@ -45,8 +46,12 @@ interface HttpProcess {
   readonly url: string;
 }
 
-async function startHttp(world: World, env: Record<string, string> = {}): Promise<HttpProcess> {
-  const child = spawn(process.execPath, commandLine(world, "--http"), {
+async function startHttp(
+  world: World,
+  env: Record<string, string> = {},
+  ...more: readonly string[]
+): Promise<HttpProcess> {
+  const child = spawn(process.execPath, commandLine(world, "--http", ...more), {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, ...env },
   });
@@ -101,6 +106,22 @@ verifies(
     expect(await once(child, "exit")).toEqual([0, null]);
   },
 );
+
+test("over HTTP, the user's own `claude` program runs nothing for a client", async () => {
+  const world = createWorld();
+  const claude = installClaude(join(world.root, "bin"));
+  world.write({
+    "home/.metier/config.toml": `[models.default]\nprovider = "claude-program"\nprogram = "${claude.path}"\naccepted-terms = "2026-11-16"\n`,
+    "home/.metier/skills/fork/SKILL.md": skill("fork", "context: fork"),
+  });
+  const { url } = await startHttp(world, {}, "--run");
+  const client = createClient("2026-07-28");
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  onTestFinished(() => client.close());
+  const { text } = await callText(client, "use_skill", { skill: "fork", message: "Go." });
+  expect(text).toContain("uses your own `claude` program, which is not used to serve others");
+  expect(claude.starts()).toEqual([]);
+});
 
 test("standard output is the protocol's alone, whatever is sent", async () => {
   const world = codewordWorld();

@@ -1,10 +1,9 @@
 /** The machine's policy against a program that embeds Metier: no option and no call gets past it. */
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { SkillError } from "@metier/base/errors";
+import { createMetierUnder, type Metier, type MetierOptions } from "@metier/runtime";
 import { describe, expect, test } from "vitest";
-import { SkillError } from "../../src/foundation/errors.ts";
-import { createMetierUnder, type Metier } from "../../src/runtime/create-metier.ts";
-import type { MetierOptions } from "../../src/runtime/metier-options.ts";
 import { createWorld, skill, type World } from "../support/world.ts";
 
 interface PolicyWorld extends World {

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { SkillConflictError } from "@metier/base/errors";
 import { describe, expect, test } from "vitest";
-import { SkillConflictError } from "../../src/foundation/errors.ts";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, skill } from "../support/world.ts";
 

@@ -173,7 +173,7 @@ describe("the skills of an MCP server", () => {
 
   test("are not mounted as if they were of this machine", async () => {
     const world = await openRefreshed(CODEWORD);
-    const { mountSkills } = await import("../../src/disclose/mount-skills.ts");
+    const { mountSkills } = await import("@metier/skills");
     const metier = await world.metier();
     const mount = await mountSkills(metier.list(), { workspace: world.project, target: "skills" });
     expect(mount.skills).toEqual([]);

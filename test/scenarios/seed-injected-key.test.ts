@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createScriptedModel, type RunEvent } from "metier";
 import { expect } from "vitest";
-import { createScriptedModel, type RunEvent } from "../../src/index.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, readLog, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";

@@ -1,7 +1,7 @@
 /** The first system's checklist: what is listed, what a skill's run may use, which model it gets, who may not be used. */
 import { join } from "node:path";
+import { createScriptedModel, type MetierOptions, type Script } from "metier";
 import { describe, expect } from "vitest";
-import { createScriptedModel, type MetierOptions, type Script } from "../../src/index.ts";
 import { calls, eventsOf, openRuns, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, skill, type World } from "../support/world.ts";

@@ -1,7 +1,7 @@
 /** The third system's quick start: a reviewer skill, registered with an agent, invoked with a file, and run. */
 import { join } from "node:path";
+import { Agent, createScriptedModel, type RunEvent, SkillInvocationError } from "metier";
 import { expect } from "vitest";
-import { Agent, createScriptedModel, type RunEvent, SkillInvocationError } from "../../src/index.ts";
 import { calls, eventsOf, says } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, type World } from "../support/world.ts";
@@ -70,8 +70,11 @@ verifies(
       "Line 1: everyone is an administrator.",
     );
     model.assertDone();
-    const untrusted = await Agent.create({ skills: [FOLDER], cwd: world.project, home: world.home });
-    await expect(untrusted.invokeSkill("code-reviewer", "src/auth.ts")).rejects.toThrow(SkillInvocationError);
+    world.write({ "elsewhere/wild/SKILL.md": forking.replace("name: code-reviewer", "name: wild") });
+    const elsewhere = join(world.root, "elsewhere/wild");
+    const untrusted = await Agent.create({ skills: [elsewhere], cwd: world.project, home: world.home });
+    await expect(untrusted.invokeSkill("wild", "src/auth.ts")).rejects.toThrow(SkillInvocationError);
+    await expect(untrusted.invokeSkill("wild", "src/auth.ts")).rejects.toThrow(/trust/);
   },
 );
 

@@ -1,8 +1,9 @@
 /** The stories of the system whose prompt section this is: what a section tells of is what its reader finds mounted. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { AgentSkillsSection } from "metier";
+import { mountSkills } from "metier/skills";
 import { expect, onTestFinished } from "vitest";
-import { AgentSkillsSection, mountSkills } from "../../src/index.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { verifies } from "../support/verifies.ts";
 import { createWorld, skill, type World } from "../support/world.ts";

@@ -1,7 +1,7 @@
 /** The third system's way to test a skill, translated: the harness used directly, and as a fixture of the test framework. */
 import { join } from "node:path";
+import { createSkillHarness, SkillTestHarness, skillFixtures } from "metier/testing";
 import { test as base, describe, expect } from "vitest";
-import { createSkillHarness, SkillTestHarness, skillFixtures } from "../../src/testing/index.ts";
 import { temporaryFolder, writeTree } from "../support/temporary.ts";
 import { verifies } from "../support/verifies.ts";
 

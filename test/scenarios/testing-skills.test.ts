@@ -6,7 +6,7 @@ import { ROOT } from "../support/repository.ts";
 import { sandboxTest } from "../support/sandbox.ts";
 import { createWorld, skill, type World } from "../support/world.ts";
 
-const BUNDLED = join(ROOT, "skills");
+const BUNDLED = join(ROOT, "packages/metier/skills");
 const FOLDER = "project/skills/greet";
 
 /** A project with one skill, and its test files. */
@@ -35,14 +35,7 @@ describe("the bundled skills", () => {
     const world = createWorld();
     const { json: listed } = await world.cli("list", "--json");
     const names = listed.skills.map(({ name }: { name: string }) => name);
-    expect(names).toEqual([
-      "desk",
-      "gog",
-      "review-a-skill",
-      "summarize-text",
-      "triage-issue",
-      "write-a-skill",
-    ]);
+    expect(names).toEqual(["gog", "review-a-skill", "summarize-text", "triage-issue", "write-a-skill"]);
     expect(listed.diagnostics).toEqual([]);
     const { json: validated } = await world.cli("validate", BUNDLED, "--json");
     expect(validated).toMatchObject({ valid: true, diagnostics: [] });
@@ -66,6 +59,15 @@ sandboxTest(
     expect(existsSync(join(world.home, ".metier/state"))).toBe(false);
   },
 );
+
+test("the skill of the desk example passes its own tests, is valid, and the scan finds nothing", async () => {
+  const world = createWorld();
+  const path = join(ROOT, "examples/desk/skills");
+  expect((await world.cli("test", path)).stdout).toContain("all passed: 2 of 2 cases of 1 skill passed.");
+  const { json } = await world.cli("validate", path, "--json");
+  expect(json.results.map(({ valid }: { valid: boolean }) => valid)).toEqual([true]);
+  expect(await world.cli("scan", path, "--fail-on", "low")).toMatchObject({ code: 0 });
+});
 
 test("a wrong expectation fails, with its place and both texts", async () => {
   const world = withTests({ "a.test.yaml": GOOD, "b.test.yml": WRONG });

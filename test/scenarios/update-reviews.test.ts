@@ -1,9 +1,9 @@
 /** The review of an update: what the source changed, what was changed by hand, what is new in risk, and who decides. */
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { UpdateReview } from "@metier/install";
+import { storeFolder } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import type { UpdateReview } from "../../src/install/update-request.ts";
-import { storeFolder } from "../../src/lock/lock-places.ts";
 import {
   createInstallWorld,
   type InstallWorld,

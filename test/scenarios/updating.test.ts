@@ -27,7 +27,6 @@ describe("update", () => {
         ...before,
         resolved: commit,
         digest: result.updated[0]?.to.digest,
-        updatedAt: expect.any(String),
         previous: { digest: before?.digest, resolved: before?.resolved },
       });
       expect(await bodyOf(world, "paper")).toContain("Second.");

@@ -102,6 +102,52 @@ describe("new", () => {
   });
 });
 
+describe("what new writes runs", () => {
+  test.each(["basic", "script", "reference"])("the commands that it prints work (%s)", async (template) => {
+    const world = createWorld();
+    const made = await world.cli("new", "mend-kites", "--template", template);
+    const printed = made.stdout.match(/^ {2}metier .*$/gm) ?? [];
+    expect(printed.map((line) => line.trim())).toEqual([
+      "metier test ./mend-kites",
+      "metier eval ./mend-kites --dry-run",
+      'metier run ./mend-kites "<task>"',
+    ]);
+    const tested = await world.cli("test", "./mend-kites");
+    expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining("2 of 2 cases")]);
+    const planned = await world.cli("eval", "./mend-kites", "--dry-run");
+    expect([planned.code, planned.stderr]).toEqual([0, ""]);
+    expect(planned.stdout).toContain("mend-kites: 1 eval, 2 runs");
+    expect(existsSync(join(world.project, "mend-kites-workspace"))).toBe(false);
+    const { json } = await world.cli("validate", "--strict", "mend-kites", "--json");
+    expect(json.results[0].diagnostics).toEqual([]);
+  });
+
+  test("in the project's and the user's skills it is named by its name", async () => {
+    const world = createWorld();
+    const ours = await world.cli("new", "ours", "--project", "--json");
+    const mine = await world.cli("new", "mine", "--user", "--json");
+    expect(ours.json.next[0]).toBe("metier test ours");
+    expect((await world.cli("test", "mine")).code).toBe(0);
+    expect((await world.cli("eval", "mine", "--dry-run")).code).toBe(0);
+    expect(mine.json.next).toEqual([
+      "metier test mine",
+      "metier eval mine --dry-run",
+      'metier run mine "<task>"',
+    ]);
+  });
+
+  test("a dry run of evals that cannot be used says so", async () => {
+    const world = createWorld();
+    await world.cli("new", "mend-kites");
+    world.write({
+      "project/mend-kites/evals/evals.json":
+        '{"evals": [{"id": 1, "prompt": "x", "files": ["gone.txt"], "assertions": ["y"]}]}',
+    });
+    const { code, stderr } = await world.cli("eval", "./mend-kites", "--dry-run");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("`gone.txt`")]);
+  });
+});
+
 describe("enable, disable and config", () => {
   test("write the user's file and keep its comments; --project writes the project's", async () => {
     const world = createWorld();

@@ -5,11 +5,9 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { RunRequest, RunResult, Tool } from "@metier/run";
+import type { RunEvent } from "@metier/run/events";
 import { expect, test } from "vitest";
-import type { RunEvent } from "../../src/events/run-event.ts";
-import type { RunRequest } from "../../src/run/run-request.ts";
-import type { RunResult } from "../../src/run/run-result.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import { anthropicCall, anthropicMessage, anthropicText } from "../support/provider.ts";
 import {
   type ProviderAnswer,

@@ -3,8 +3,8 @@
  * writers and silent readers. Each ends its own connection at most; others are served all the while.
  */
 import { randomBytes } from "node:crypto";
+import { MAX_FRAME_BYTES } from "@metier/sandbox";
 import { describe, expect, test } from "vitest";
-import { MAX_FRAME_BYTES } from "../../src/sandbox/inside/rpc-framing.ts";
 import {
   ask,
   type OpenedSocket,

@@ -4,10 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { RunEvent } from "@metier/run/events";
+import type { Script } from "@metier/run/model";
+import type { MetierOptions } from "@metier/runtime";
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../src/events/run-event.ts";
-import type { Script } from "../../src/model/script.ts";
-import type { MetierOptions } from "../../src/runtime/metier-options.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import {
   bash,

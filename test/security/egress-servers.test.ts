@@ -1,9 +1,8 @@
 /** Hostile servers and name servers, on loopback: redirects inwards, rebinding, slow, endless and exploding answers. */
 import { gzipSync } from "node:zlib";
+import { type AddressBook, guardedFetch } from "@metier/sandbox/egress";
 import { describe, expect, test } from "vitest";
-import { guardedFetch } from "../../src/egress/guarded-fetch.ts";
-import type { AddressBook } from "../../src/egress/resolve-public.ts";
-import { addressBook, PUBLIC, startSite } from "../unit/egress/loopback-site.ts";
+import { addressBook, PUBLIC, startSite } from "../support/loopback-site.ts";
 
 /** Loopback as well, but not public in these tests. */
 const INSIDE = "127.0.0.2";
@@ -32,9 +31,9 @@ describe("a redirect inwards is refused", () => {
     });
     const network = [`site.test:${site.port}`, `*:${inside.port}`];
     const outcome = await guardedFetch(`http://site.test:${site.port}/`, { network }, BOOK);
-    expect(outcome).toMatchObject({ ok: false, reason });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason } });
     expect(outcome).toHaveProperty(
-      "message",
+      "refusal.message",
       expect.stringContaining("redirects to a place that is refused"),
     );
     expect(inside.requests).toEqual([]);
@@ -49,7 +48,7 @@ describe("a redirect inwards is refused", () => {
     });
     const network = [`site.test:${site.port}`, `*:${inside.port}`];
     const outcome = await guardedFetch(`http://site.test:${site.port}/4`, { network }, BOOK);
-    expect(outcome).toMatchObject({ ok: false, reason: "private-address" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "private-address" } });
     expect(site.requests).toHaveLength(5);
     expect(inside.requests).toEqual([]);
   });
@@ -77,7 +76,7 @@ describe("a name that changes its mind", () => {
       { network: [`rebind.test:${site.port}`] },
       book,
     );
-    expect(outcome).toMatchObject({ ok: true, bytes: Buffer.from("outside") });
+    expect(outcome).toMatchObject({ ok: true, value: { bytes: Buffer.from("outside") } });
     expect(book.lookups).toEqual(["rebind.test"]);
   });
 
@@ -89,7 +88,7 @@ describe("a name that changes its mind", () => {
       { network: [`rebind.test:${site.port}`] },
       book,
     );
-    expect(outcome).toMatchObject({ ok: false, reason: "private-address" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "private-address" } });
     expect(site.requests).toEqual(["/"]);
   });
 });
@@ -110,8 +109,8 @@ describe("an answer that does not end", () => {
       { network: [`site.test:${site.port}`], maxBytes: 100_000 },
       BOOK,
     );
-    expect(outcome).toMatchObject({ ok: true, isCut: true });
-    expect(outcome).toHaveProperty("bytes.length", 100_000);
+    expect(outcome).toMatchObject({ ok: true, value: { isCut: true } });
+    expect(outcome).toHaveProperty("value.bytes.length", 100_000);
     await closed.promise;
   });
 
@@ -125,8 +124,8 @@ describe("an answer that does not end", () => {
       { network: [`site.test:${site.port}`] },
       BOOK,
     );
-    expect(outcome).toMatchObject({ ok: true, isCut: true });
-    expect(outcome).toHaveProperty("bytes.length", 2 * MEBIBYTE);
+    expect(outcome).toMatchObject({ ok: true, value: { isCut: true } });
+    expect(outcome).toHaveProperty("value.bytes.length", 2 * MEBIBYTE);
   });
 
   test("is refused when it is packed and unpacks to nothing", async () => {
@@ -144,7 +143,7 @@ describe("an answer that does not end", () => {
       { network: [`site.test:${site.port}`], maxBytes: 10_000 },
       BOOK,
     );
-    expect(outcome).toMatchObject({ ok: false, reason: "too-large" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "too-large" } });
   });
 
   test("is refused when its packing is broken", async () => {
@@ -156,7 +155,7 @@ describe("an answer that does not end", () => {
       { network: [`site.test:${site.port}`] },
       BOOK,
     );
-    expect(outcome).toMatchObject({ ok: false, reason: "unreachable" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "unreachable" } });
   });
 });
 
@@ -167,19 +166,19 @@ describe("a server that keeps one waiting is left", () => {
     const site = await startSite(() => undefined);
     const options = { ...LIMITS, network: [`site.test:${site.port}`] };
     const outcome = await guardedFetch(`http://site.test:${site.port}/`, options, BOOK);
-    expect(outcome).toMatchObject({ ok: false, reason: "timeout" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "timeout" } });
   });
 
   test("in the middle of its answer", async () => {
     const site = await startSite((_, response) => void response.write("one byte at a time"));
     const options = { ...LIMITS, network: [`site.test:${site.port}`] };
     const outcome = await guardedFetch(`http://site.test:${site.port}/`, options, BOOK);
-    expect(outcome).toMatchObject({ ok: false, reason: "timeout" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "timeout" } });
   });
 
   test("when its name is never resolved", async () => {
     const book = { ...BOOK, resolve: () => new Promise<never>(() => undefined) };
     const outcome = await guardedFetch("http://site.test/", { ...LIMITS, network: ["site.test"] }, book);
-    expect(outcome).toMatchObject({ ok: false, reason: "timeout" });
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "timeout" } });
   });
 });

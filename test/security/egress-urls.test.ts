@@ -1,8 +1,6 @@
 /** Hostile URLs, with every public domain granted: whatever is refused here is refused to everyone. */
+import { type AddressBook, checkUrl, guardedFetch, SYSTEM_ADDRESSES } from "@metier/sandbox/egress";
 import { describe, expect, test } from "vitest";
-import { checkUrl } from "../../src/egress/check-url.ts";
-import { guardedFetch } from "../../src/egress/guarded-fetch.ts";
-import { type AddressBook, SYSTEM_ADDRESSES } from "../../src/egress/resolve-public.ts";
 
 /** With these ports granted too, nothing is refused just for its port. */
 const EVERYTHING = ["*", "*:0", "*:22", "*:8080", "*:11434"];
@@ -168,8 +166,8 @@ const REFUSED: readonly (readonly [reason: string, urls: readonly string[]])[] =
 describe.each(REFUSED)("refused as `%s`", (reason, urls) => {
   test.each(urls)("%j", async (url) => {
     const outcome = await guardedFetch(url, { network: EVERYTHING }, BOOK);
-    expect(outcome).toMatchObject({ ok: false, reason });
-    expect(outcome).toHaveProperty("message", expect.not.stringMatching(/[\p{Cc}\p{Cf}]|secret/u));
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason } });
+    expect(outcome).toHaveProperty("refusal.message", expect.not.stringMatching(/[\p{Cc}\p{Cf}]|secret/u));
   });
 });
 
@@ -180,20 +178,23 @@ describe("without a grant", () => {
     const book = { ...SYSTEM_ADDRESSES, resolve: () => Promise.reject(new Error("A name was looked up.")) };
     const outcome = await guardedFetch(url, { network: [] }, book);
     expect(outcome.ok).toBe(false);
-    expect(outcome).not.toHaveProperty("reason", "unresolved");
+    expect(outcome).not.toHaveProperty("refusal.reason", "unresolved");
   });
 
   test("the message names the keys that grant", () => {
     const outcome = checkUrl("https://example.com:8443/x", []);
-    expect(outcome).toMatchObject({ ok: false, reason: "not-granted" });
-    expect(outcome).toHaveProperty("message", expect.stringContaining('`network = ["example.com:8443"]`'));
-    expect(outcome).toHaveProperty("message", expect.stringContaining("`sandbox.network`"));
+    expect(outcome).toMatchObject({ ok: false, refusal: { reason: "not-granted" } });
+    expect(outcome).toHaveProperty(
+      "refusal.message",
+      expect.stringContaining('`network = ["example.com:8443"]`'),
+    );
+    expect(outcome).toHaveProperty("refusal.message", expect.stringContaining("`sandbox.network`"));
   });
 
   test("the message says what is granted, and which entry is no domain", () => {
     const outcome = checkUrl("https://example.com/", ["*.example.com", "https://example.com"]);
     expect(outcome).toHaveProperty(
-      "message",
+      "refusal.message",
       expect.stringContaining("Granted are `*.example.com`, `https://example.com` (not a domain)."),
     );
   });

@@ -1,9 +1,8 @@
 /** A skill folder with a secret beside it, and what the path gate makes of a path: never the secret. */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { readResource } from "../../src/disclose/read-resource.ts";
-import type { LocatedSkill } from "../../src/disclose/skill-folder.ts";
-import { type ResourceFault, SkillResourceError } from "../../src/foundation/errors.ts";
+import { type ResourceFault, SkillResourceError } from "@metier/base/errors";
+import { type LocatedSkill, readResource } from "@metier/skills";
 import { skillText, temporaryFolder, writeTree } from "../support/temporary.ts";
 
 export const SECRET = "the-secret-outside";

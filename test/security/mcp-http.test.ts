@@ -1,10 +1,9 @@
 /** Who may not speak with an MCP server over HTTP, and what a hostile request gets. */
 import { type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
+import { createMcpServer, type McpListenOptions } from "@metier/runtime/mcp";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import type { McpListenOptions } from "../../src/mcp/http/http-options.ts";
-import { createMcpServer } from "../../src/mcp/mcp-server.ts";
 import { createClient, serve } from "../support/mcp-clients.ts";
 import { createWorld, skill } from "../support/world.ts";
 

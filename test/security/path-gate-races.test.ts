@@ -6,8 +6,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { openContained } from "@metier/base/files";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { openContained } from "../../src/host/open-contained.ts";
 import { verifies } from "../support/verifies.ts";
 import { type HostileSkill, hostileSkill, SECRET, tryRead } from "./hostile-skill.ts";
 

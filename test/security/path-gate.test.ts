@@ -13,10 +13,9 @@ import {
 import { createServer } from "node:net";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { checkContainedPath, openContained } from "@metier/base/files";
+import { readResource } from "@metier/skills";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readResource } from "../../src/disclose/read-resource.ts";
-import { checkContainedPath } from "../../src/host/contained-path.ts";
-import { openContained } from "../../src/host/open-contained.ts";
 import { ROOT } from "../support/repository.ts";
 import { temporaryFolder, writeTree } from "../support/temporary.ts";
 import { verifies } from "../support/verifies.ts";
@@ -268,7 +267,7 @@ test("a file without read permission is denied", () => {
   chmodSync(folder, 0o755);
   writeTree(folder, { "locked.txt": SECRET });
   chmodSync(join(folder, "locked.txt"), 0o000);
-  const gate = pathToFileURL(join(ROOT, "src/host/open-contained.ts")).href;
+  const gate = pathToFileURL(join(ROOT, "packages/base/src/files/open-contained.ts")).href;
   const code = `import { openContained } from ${JSON.stringify(gate)};
     process.stdout.write(openContained(process.argv[1], "locked.txt").reason ?? "opened");`;
   // For root nothing is locked, so it asks as nobody.

@@ -1,6 +1,5 @@
 /** The bubblewrap backend keeps the contract of a sandbox. */
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import { describeSandbox } from "../support/sandbox.ts";
 import { commandConformance } from "../support/sandbox-conformance.ts";
 import { isolationConformance } from "../support/sandbox-isolation.ts";

@@ -1,11 +1,14 @@
 /** A command with capabilities: the same sandbox, without any network, and one socket of which the host is the other end. */
+import {
+  type CommandOutcome,
+  chooseSandbox,
+  createSandboxRuntime,
+  createUnsandboxed,
+  NO_PROGRAMS,
+  type Sandbox,
+  seenCapabilitySocket,
+} from "@metier/sandbox";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { seenCapabilitySocket } from "../../src/sandbox/capability-socket.ts";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import { NO_PROGRAMS } from "../../src/sandbox/programs.ts";
-import type { CommandOutcome, Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createSandboxRuntime } from "../../src/sandbox/sandbox-runtime/sandbox-runtime.ts";
-import { createUnsandboxed } from "../../src/sandbox/unsandboxed.ts";
 import { ANNA, type OpenedSocket, openTestSocket } from "../support/capability-socket.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { openShell, type Shell } from "../support/sandbox-shell.ts";

@@ -1,5 +1,5 @@
 /** A sandbox that shows the socket of the capabilities keeps everything else from a command, as it does without it. */
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import { chooseSandbox } from "@metier/sandbox";
 import { openTestSocket } from "../support/capability-socket.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { isolationConformance } from "../support/sandbox-isolation.ts";

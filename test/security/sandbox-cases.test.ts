@@ -1,9 +1,8 @@
 /** What a sandboxed program may do, that nothing of a sandbox is left, and what it finds: mounts and environment. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import { expect, onTestFinished } from "vitest";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { LIMITS, openShell, uniqueSleep, untilGone } from "../support/sandbox-shell.ts";
 import { verifies } from "../support/verifies.ts";

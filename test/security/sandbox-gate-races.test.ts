@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { listFolder, openForReading, writeFileInWorld } from "@metier/sandbox";
 import { expect, onTestFinished, test } from "vitest";
-import { listFolder, openForReading, writeFileInWorld } from "../../src/sandbox/world-path.ts";
 import { createRunFolders, type RunFolders } from "../support/run-world.ts";
 
 const ATTEMPTS = 500;

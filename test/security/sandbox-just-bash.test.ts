@@ -10,9 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import { describe, expect, test } from "vitest";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { shellConformance } from "../support/sandbox-conformance.ts";
 import { filesConformance } from "../support/sandbox-isolation.ts";
 import { LIMITS, openShell } from "../support/sandbox-shell.ts";

@@ -2,11 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { cgroupHomes, chooseSandbox, countsByNamespace, groupPrefix, type Sandbox } from "@metier/sandbox";
 import { describe, expect, test } from "vitest";
-import { cgroupHomes, groupPrefix } from "../../src/sandbox/cgroup-homes.ts";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import { countsByNamespace } from "../../src/sandbox/rlimits.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { AS_NOBODY, canBecomeNobody, NOBODY, SANDBOXED_COMMAND } from "../support/nobody.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { LIMITS, openShell, uniqueSleep, untilGone } from "../support/sandbox-shell.ts";

@@ -4,16 +4,15 @@
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { chooseSandbox, type Sandbox } from "@metier/sandbox";
+import { openEgressProxy } from "@metier/sandbox/egress";
 import { expect, onTestFinished, test } from "vitest";
-import { openEgressProxy } from "../../src/egress/proxy.ts";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { addressBook, PUBLIC, startSite } from "../support/loopback-site.ts";
+import { openProxy, type TestProxy } from "../support/proxy-client.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { commandConformance } from "../support/sandbox-conformance.ts";
 import { isolationConformance } from "../support/sandbox-isolation.ts";
 import { openShell, type Shell } from "../support/sandbox-shell.ts";
-import { addressBook, PUBLIC, startSite } from "../unit/egress/loopback-site.ts";
-import { openProxy, type TestProxy } from "../unit/egress/proxy-client.ts";
 
 const BOOK = addressBook({ "site.test": [PUBLIC], "other.test": [PUBLIC] });
 const VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];

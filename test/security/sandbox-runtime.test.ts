@@ -2,13 +2,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createCommandFinder } from "@metier/base/programs";
+import {
+  chooseSandbox,
+  createSandboxRuntime,
+  findSandboxRuntime,
+  NO_PROGRAMS,
+  type Sandbox,
+} from "@metier/sandbox";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createCommandFinder } from "../../src/host/find-command.ts";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import { NO_PROGRAMS } from "../../src/sandbox/programs.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { findSandboxRuntime } from "../../src/sandbox/sandbox-runtime/find-package.ts";
-import { createSandboxRuntime } from "../../src/sandbox/sandbox-runtime/sandbox-runtime.ts";
 import { commandConformance } from "../support/sandbox-conformance.ts";
 import { filesConformance } from "../support/sandbox-isolation.ts";
 import { openShell } from "../support/sandbox-shell.ts";

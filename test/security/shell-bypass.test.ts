@@ -5,11 +5,10 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createToolPolicy, type PolicyDecision } from "@metier/run";
+import { readAllowingScope, readCommand } from "@metier/sandbox/shell";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readAllowingScope } from "../../src/shell/command-scope.ts";
-import { readCommand } from "../../src/shell/read-command.ts";
-import { createToolPolicy, type PolicyDecision } from "../../src/tools/tool-policy.ts";
 import { temporaryFolder, writeTree } from "../support/temporary.ts";
 import { verifies } from "../support/verifies.ts";
 import { BYPASSES } from "./shell-bypasses.ts";

@@ -4,9 +4,8 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sleepersOf, until } from "../support/processes.ts";
 import { ROOT } from "../support/repository.ts";
 import { describeSandbox } from "../support/sandbox.ts";
@@ -15,7 +14,7 @@ import {
   type OpenedTools,
   type ToolsetWorld,
   toolset,
-} from "../unit/tools/toolsets/toolset-world.ts";
+} from "../support/toolset-world.ts";
 
 describeSandbox("a toolset in the sandbox", () => {
   let sandbox: Sandbox;
@@ -47,7 +46,7 @@ describeSandbox("a toolset in the sandbox", () => {
     "a key in the home folder": ({ home }) => join(home, ".ssh/id_ed25519"),
     "another skill": ({ root }) => join(root, "skills/other/SKILL.md"),
     "a file beside its folders": ({ root }) => join(root, "outside.txt"),
-    "Metier's own sources": () => join(ROOT, "src/index.ts"),
+    "Metier's own sources": () => join(ROOT, "packages/metier/src/index.ts"),
   };
   for (const [what, path] of Object.entries(READS)) {
     test(`does not read ${what}`, async () => {
@@ -79,7 +78,10 @@ describeSandbox("a toolset in the sandbox", () => {
     expect(outside.filter((path) => existsSync(path))).toEqual([]);
     expect(existsSync(join(world.work, "mine.txt"))).toBe(true);
     // Neither its own code nor what is bound into the sandbox to start it can be changed.
-    for (const path of [join(world.skill, "a.ts"), join(ROOT, "src/sandbox/inside/toolset-host.ts")]) {
+    for (const path of [
+      join(world.skill, "a.ts"),
+      join(ROOT, "packages/sandbox/src/sandbox/inside/toolset-host.ts"),
+    ]) {
       expect(await write(path)).toBe("EROFS");
     }
   });

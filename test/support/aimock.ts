@@ -4,9 +4,9 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type Fixture, type JournalEntry, LLMock } from "@copilotkit/aimock";
+import { openEndpoint } from "@metier/run/model";
+import type { ModelConfig } from "@metier/skills/config";
 import { onTestFinished } from "vitest";
-import type { ModelConfig } from "../../src/config/config.ts";
-import { openEndpoint } from "../../src/model/providers/open-endpoint.ts";
 
 export const FORMATS = ["anthropic", "openai-chat", "openai-responses"] as const;
 export type Format = (typeof FORMATS)[number];

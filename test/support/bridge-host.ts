@@ -1,7 +1,6 @@
 /** A program that calls a bridge that stays and then has nothing more to do: prints the number of the bridge's process. */
 import { tmpdir } from "node:os";
-import { makeRequest } from "../../src/capabilities/providers/bridge-envelope.ts";
-import { createPersistentBridge } from "../../src/capabilities/providers/persistent-bridge.ts";
+import { createPersistentBridge, makeRequest } from "@metier/capabilities";
 
 const program = new URL("./bridge-program.ts", import.meta.url).pathname;
 const exchange = createPersistentBridge({

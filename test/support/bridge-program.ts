@@ -79,11 +79,11 @@ function invoke(
 }
 
 async function readCaller(token: string): Promise<Outcome> {
-  const { verifyBridgeToken } = await import("../../src/capabilities/tokens/bridge-tokens.ts");
+  const { verifyBridgeToken } = await import("@metier/capabilities/broker");
   const secret = process.env.METIER_CONTEXT_TOKEN_SECRET ?? "";
   const read = await verifyBridgeToken(token, secret, { audience: "mail" });
-  if (read.ok) return { result: { output: { user: read.caller.userId, chat: read.caller.chatId } } };
-  return { error: { code: "capability_invalid_input", message: `context token: ${read.code}` } };
+  if (read.ok) return { result: { output: { user: read.value.userId, chat: read.value.chatId } } };
+  return { error: { code: "capability_invalid_input", message: `context token: ${read.refusal.code}` } };
 }
 
 /** What stands in `detail`, with the id of the request in place of `$ID`. */

@@ -1,18 +1,21 @@
 /** Providers over real programs for tests, wired as a config wires them, and a context to call them with. */
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
-import type { WiredProvider } from "../../src/capabilities/broker-parts.ts";
-import type { CapabilityCaller, JsonObject } from "../../src/capabilities/capability.ts";
-import type { Answer, CapabilityFault } from "../../src/capabilities/capability-fault.ts";
+import type { JsonObject } from "@metier/base/json";
+import { createCommandFinder } from "@metier/base/programs";
 import type {
+  Answer,
+  CapabilityCaller,
+  CapabilityFault,
   CapabilityProvider,
   ProviderContext,
   ProviderInvocation,
-} from "../../src/capabilities/capability-provider.ts";
-import { type WireRequest, wireProviders } from "../../src/capabilities/providers/wire-providers.ts";
-import type { CapabilityProviderConfig } from "../../src/config/config.ts";
-import { createCommandFinder } from "../../src/host/find-command.ts";
-import type { SecretMachine } from "../../src/secrets/fetch-secret.ts";
+  WiredProvider,
+  WireRequest,
+} from "@metier/capabilities";
+import { wireProviders } from "@metier/capabilities/broker";
+import type { SecretMachine } from "@metier/sandbox/secrets";
+import type { CapabilityProviderConfig } from "@metier/skills/config";
+import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./temporary.ts";
 
 export const ALICE: CapabilityCaller = {

@@ -1,18 +1,20 @@
 /** A broker over a provider that notes what it is asked, with accounts that are linked by hand. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openAccounts } from "../../src/capabilities/accounts.ts";
-import type { WiredProvider } from "../../src/capabilities/broker-parts.ts";
-import type { CapabilityCaller, JsonObject } from "../../src/capabilities/capability.ts";
-import type { CapabilityBroker } from "../../src/capabilities/capability-broker.ts";
-import { type Answer, done } from "../../src/capabilities/capability-fault.ts";
-import type {
-  CapabilityProvider,
-  ProviderAccount,
-  ProviderContext,
-  ProviderInvocation,
-} from "../../src/capabilities/capability-provider.ts";
-import { type BrokerInput, createBroker } from "../../src/capabilities/create-broker.ts";
+import type { JsonObject } from "@metier/base/json";
+import {
+  type Answer,
+  answerWith,
+  type BrokerInput,
+  type CapabilityBroker,
+  type CapabilityCaller,
+  type CapabilityProvider,
+  type ProviderAccount,
+  type ProviderContext,
+  type ProviderInvocation,
+  type WiredProvider,
+} from "@metier/capabilities";
+import { createBroker, openAccounts } from "@metier/capabilities/broker";
 import { temporaryFolder } from "./temporary.ts";
 
 export const ALICE: CapabilityCaller = { userId: "alice", chatType: "private" };
@@ -68,7 +70,7 @@ export interface PostOptions extends Partial<Omit<BrokerInput, "providers" | "pl
 }
 
 export function openPostOffice({
-  perform = () => done({ letters: [] }),
+  perform = () => answerWith({ letters: [] }),
   definitions = POST_DEFINITIONS,
   timeoutMs,
   home = temporaryFolder(),
@@ -77,12 +79,13 @@ export function openPostOffice({
   const calls: { request: ProviderInvocation; context: ProviderContext }[] = [];
   const provider: CapabilityProvider = {
     namespace: "post",
-    definitions: async () => done(definitions),
+    definitions: async () => answerWith(definitions),
     async invoke(request, context) {
       calls.push({ request, context });
       return perform(request, context);
     },
-    authBegin: async () => done({ authUrl: "http://127.0.0.1/", flowType: "device_code", flowState: {} }),
+    authBegin: async () =>
+      answerWith({ authUrl: "http://127.0.0.1/", flowType: "device_code", flowState: {} }),
   };
   const base = join(home, ".metier");
   const state = join(base, "state");
@@ -115,5 +118,5 @@ export function wireProvider(provider: CapabilityProvider, more: Partial<WiredPr
 
 /** A provider that offers the definitions and nothing else. */
 export function offer(namespace: string, definitions: unknown): CapabilityProvider {
-  return { namespace, definitions: async () => done(definitions), invoke: async () => done({}) };
+  return { namespace, definitions: async () => answerWith(definitions), invoke: async () => answerWith({}) };
 }

@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import type { InvokeRequest } from "../../src/capabilities/capability-broker.ts";
+import type { InvokeRequest } from "@metier/capabilities";
 import { OWNER, openNotes, PAD } from "./notes-world.ts";
 
 export interface KillTask {

@@ -1,16 +1,18 @@
 /** The socket of a run over a broker that lives in memory, and a client that says whatever a test wants it to say. */
 import { connect, type NetConnectOpts, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
-import type { CapabilityCaller, CapabilityListing } from "../../src/capabilities/capability.ts";
-import type { CapabilityBroker } from "../../src/capabilities/capability-broker.ts";
-import { done, refuse } from "../../src/capabilities/capability-fault.ts";
 import {
+  answerFault,
+  answerWith,
+  type CallerTokens,
+  type CapabilityBroker,
+  type CapabilityCaller,
+  type CapabilityListing,
   type CapabilitySocket,
   type CapabilitySocketParts,
-  openCapabilitySocket,
-} from "../../src/capabilities/rpc/serve-capabilities.ts";
-import { type CallerTokens, createCallerTokens } from "../../src/capabilities/tokens/caller-tokens.ts";
-import { createFrameReader, encodeFrame } from "../../src/sandbox/inside/rpc-framing.ts";
+} from "@metier/capabilities";
+import { createCallerTokens, openCapabilitySocket } from "@metier/capabilities/broker";
+import { createFrameReader, encodeFrame } from "@metier/sandbox";
+import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./temporary.ts";
 
 export const RUN_ID = "run-1";
@@ -90,18 +92,18 @@ export function createMemoryBroker(polls: readonly ("pending" | "complete")[] = 
       if (operation === "hang") {
         await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
         note("cancelled");
-        return refuse("capability_cancelled", "The caller gave up.");
+        return answerFault("capability_cancelled", "The caller gave up.");
       }
       const output = operation === "grow" ? { text: "x".repeat(Number(input.length)) } : input;
       if (operation === "echo" || operation === "grow") {
-        return done({ requestId: "cap_1", capability, operation, output, isRepeat: false });
+        return answerWith({ requestId: "cap_1", capability, operation, output, isRepeat: false });
       }
-      return refuse("capability_rate_limited", "Too many.", { hint: "Wait.", retryAfterSeconds: 7 });
+      return answerFault("capability_rate_limited", "Too many.", { hint: "Wait.", retryAfterSeconds: 7 });
     },
     auth: {
       async begin(caller, request) {
         note("begin", caller, request);
-        return done(FLOW);
+        return answerWith(FLOW);
       },
       async list(caller, filter) {
         note("auth list", caller, filter);
@@ -109,16 +111,16 @@ export function createMemoryBroker(polls: readonly ("pending" | "complete")[] = 
       },
       async complete(caller, request) {
         note("complete", caller, request);
-        return done(COMPLETED);
+        return answerWith(COMPLETED);
       },
       async completeCallback(caller, url) {
         note("complete callback", caller, url);
-        return done(COMPLETED);
+        return answerWith(COMPLETED);
       },
       async poll(caller, flowId) {
         note("poll", caller, flowId);
         const isPending = left.shift() === "pending";
-        return done(
+        return answerWith(
           isPending
             ? { status: "pending", flowId, retryAfterSeconds: 1 }
             : { status: "complete", ...COMPLETED },

@@ -1,16 +1,20 @@
 /** A chat over a world and a script: what a test needs to talk, and to see what happened. */
-import type { RunEvent } from "../../src/events/run-event.ts";
-import type { Script, ScriptedTurn, TurnExpectation } from "../../src/model/script.ts";
-import { createScriptedModel, type ScriptedModel } from "../../src/model/scripted-model.ts";
-import type { Chat, ChatOptions } from "../../src/run/chat.ts";
-import type { Metier } from "../../src/runtime/create-metier.ts";
-import type { MetierOptions } from "../../src/runtime/metier-options.ts";
+import type { Chat, ChatOptions } from "@metier/run";
+import type { RunEvent } from "@metier/run/events";
+import {
+  createScriptModel,
+  type Script,
+  type ScriptedTurn,
+  type ScriptModel,
+  type TurnExpectation,
+} from "@metier/run/model";
+import type { Metier, MetierOptions } from "@metier/runtime";
 import type { World } from "./world.ts";
 
 export interface OpenChat {
   readonly chat: Chat;
   readonly metier: Metier;
-  readonly model: ScriptedModel;
+  readonly model: ScriptModel;
   /** Of all turns, and of the skills that were run. */
   readonly events: readonly RunEvent[];
 }
@@ -21,7 +25,7 @@ export async function openChat(
   chatOptions: ChatOptions = {},
   options: MetierOptions = {},
 ): Promise<OpenChat> {
-  const model = createScriptedModel(script);
+  const model = createScriptModel(script);
   const metier = await world.metier({ models: { default: model }, ...options });
   const events: RunEvent[] = [];
   const chat = await metier.chat({ ...chatOptions, onEvent: (event) => void events.push(event) });

@@ -1,5 +1,5 @@
 /** Which test files cite which requirement or behaviour case, read from the sources of the tests. */
-import { filesUnder, readRepositoryFile } from "./repository.ts";
+import { filesUnder, readRepositoryFile, TESTS } from "./repository.ts";
 
 /** The first argument of `verifies(…)`: one proof or a list of them. */
 const CITATION = /\bverifies\(\s*(\[[^\]]*\]|\d+|"case \d+")/g;
@@ -11,7 +11,7 @@ export type Citations = ReadonlyMap<number, ReadonlySet<string>>;
 export function collectCitations(): { readonly requirements: Citations; readonly cases: Citations } {
   const requirements = new Map<number, Set<string>>();
   const cases = new Map<number, Set<string>>();
-  for (const path of filesUnder(["test"], [".test.ts"])) {
+  for (const path of filesUnder(TESTS, [".test.ts"])) {
     for (const citation of readRepositoryFile(path).matchAll(CITATION)) {
       for (const [, behaviourCase, requirement] of (citation[1] ?? "").matchAll(PROOF)) {
         if (behaviourCase) add(cases, Number(behaviourCase), path);

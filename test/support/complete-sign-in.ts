@@ -5,24 +5,23 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { done } from "../../src/capabilities/capability-fault.ts";
-import type { CapabilityProvider } from "../../src/capabilities/capability-provider.ts";
-import { createBroker } from "../../src/capabilities/create-broker.ts";
+import { answerWith, type CapabilityProvider } from "@metier/capabilities";
+import { createBroker } from "@metier/capabilities/broker";
 
 const [home = "", flowId = "", now = "", hang] = process.argv.slice(2);
 
 const provider: CapabilityProvider = {
   namespace: "door",
   definitions: async () =>
-    done([
+    answerWith([
       { id: "door.mail", description: "Letters.", operations: [{ name: "read", description: "Reads." }] },
     ]),
-  invoke: async () => done({}),
+  invoke: async () => answerWith({}),
   async authComplete() {
     appendFileSync(join(home, "asked"), "asked\n");
     if (hang) process.stdout.write("asked");
     await pause(hang ? 600_000 : 200);
-    return done({ accountRef: "account-1", credentialMaterial: {}, metadata: {} });
+    return answerWith({ accountRef: "account-1", credentialMaterial: {}, metadata: {} });
   },
 };
 

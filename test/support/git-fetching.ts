@@ -1,11 +1,18 @@
 /** Fetches from git in a test as an installation does, and shows what came of it. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { FetchContext, FetchedSource, FetchOutcome } from "../../src/install/fetch-source.ts";
-import { fetchSource } from "../../src/install/fetch-source.ts";
-import type { InstallFault } from "../../src/install/install-fault.ts";
-import { type GitAddress, parseSourceAddress, type SourceAddress } from "../../src/install/source-address.ts";
-import { SOURCE_LIMITS, type SourceLimits } from "../../src/install/source-limits.ts";
+import {
+  type FetchContext,
+  type FetchedSource,
+  fetchSource,
+  type GitAddress,
+  type InstallFault,
+  parseSourceAddress,
+  SOURCE_LIMITS,
+  type SourceAddress,
+  type SourceFetch,
+  type SourceLimits,
+} from "@metier/install";
 import { temporaryFolder } from "./temporary.ts";
 
 export type FetchingOptions = Partial<Omit<FetchContext, "limits">> & {
@@ -14,8 +21,8 @@ export type FetchingOptions = Partial<Omit<FetchContext, "limits">> & {
 
 export function readAddress(text: string): SourceAddress {
   const parsed = parseSourceAddress(text, { cwd: "/work", home: "/home/someone" });
-  if (!parsed.ok) throw new Error(`${parsed.message} ${parsed.hint}`);
-  return parsed.address;
+  if (!parsed.ok) throw new Error(`${parsed.refusal.message} ${parsed.refusal.hint}`);
+  return parsed.value;
 }
 
 /** A repository; `url` puts another one in its place, which cannot be typed. */
@@ -29,7 +36,7 @@ export function gitAddress(text: string, url?: string): GitAddress {
 export function fetchIt(
   address: string | SourceAddress,
   options: FetchingOptions = {},
-): Promise<FetchOutcome> {
+): Promise<SourceFetch> {
   return fetchSource(typeof address === "string" ? readAddress(address) : address, {
     into: temporaryFolder(),
     environment: { PATH: process.env.PATH },
@@ -43,8 +50,9 @@ export async function fetchedFrom(
   options?: FetchingOptions,
 ): Promise<FetchedSource> {
   const outcome = await fetchIt(address, options);
-  if (!outcome.ok) throw new Error(`${outcome.fault.code}: ${outcome.fault.message} ${outcome.fault.hint}`);
-  return outcome.source;
+  if (!outcome.ok)
+    throw new Error(`${outcome.refusal.code}: ${outcome.refusal.message} ${outcome.refusal.hint}`);
+  return outcome.value;
 }
 
 export async function faultFrom(
@@ -52,8 +60,8 @@ export async function faultFrom(
   options?: FetchingOptions,
 ): Promise<InstallFault> {
   const outcome = await fetchIt(address, options);
-  if (outcome.ok) throw new Error(`It was fetched: ${outcome.source.resolved}`);
-  return outcome.fault;
+  if (outcome.ok) throw new Error(`It was fetched: ${outcome.value.resolved}`);
+  return outcome.refusal;
 }
 
 /** Every file below a folder: `{ "a/b.md": "text", "run.sh*": "…", "link@": "target" }`. */

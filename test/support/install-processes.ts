@@ -2,15 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { findDifference, storeFolder } from "@metier/skills/trust";
 import { expect } from "vitest";
-import { storeFolder } from "../../src/lock/lock-places.ts";
-import { findDifference } from "../../src/lock/store.ts";
 import type { InstallWorld } from "./installing.ts";
 import { until } from "./processes.ts";
 import { ROOT } from "./repository.ts";
 
 export function startCli(world: InstallWorld, ...args: readonly string[]): ChildProcess {
-  const main = join(ROOT, "src/cli/main.ts");
+  const main = join(ROOT, "packages/cli/src/main.ts");
   return spawn(process.execPath, [main, ...args, "--home", world.home], {
     cwd: world.project,
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },

@@ -1,8 +1,13 @@
 /** A world in which skills are installed: in the store, and recorded by a lock. */
-import { metierPlaces, type Places } from "../../src/host/places.ts";
-import type { LockEntry } from "../../src/lock/lock-entry.ts";
-import { type LockFile, projectLockFile, storeFolder, userLockFile } from "../../src/lock/lock-places.ts";
-import type { Metier } from "../../src/runtime/create-metier.ts";
+import { metierPlaces, type Places } from "@metier/base/places";
+import type { Metier } from "@metier/runtime";
+import {
+  type LockEntry,
+  type LockFile,
+  projectLockFile,
+  storeFolder,
+  userLockFile,
+} from "@metier/skills/trust";
 import { fillStore, lockEntry, record } from "./locks.ts";
 import { createWorld, skill, type World } from "./world.ts";
 

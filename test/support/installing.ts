@@ -1,11 +1,10 @@
 /** A home, a project and sources to install from: what an installation leaves, and a `Metier` that makes it. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { metierPlaces, type Places } from "../../src/host/places.ts";
-import type { InstallOutcome, InstallReport } from "../../src/install/install-request.ts";
-import type { Lock } from "../../src/lock/lock-entry.ts";
-import { projectLockFile, userLockFile } from "../../src/lock/lock-places.ts";
-import { readLock } from "../../src/lock/lock-store.ts";
+import { metierPlaces, type Places } from "@metier/base/places";
+import type { InstallOutcome, InstallReport } from "@metier/install";
+import { readLock } from "@metier/skills/formats";
+import { type Lock, projectLockFile, userLockFile } from "@metier/skills/trust";
 import { createRepository, type Repository } from "./git-repository.ts";
 import { createWorld, skill, type World, type WorldOptions } from "./world.ts";
 
@@ -30,8 +29,8 @@ export function createInstallWorld(options?: WorldOptions): InstallWorld {
     repository: (files, name = "repo") => createRepository(files, { parent: world.root, name }),
     lock(owner = "user") {
       const read = readLock(owner === "user" ? userLockFile(places) : projectLockFile(world.project));
-      if (!read.ok) throw new Error(read.diagnostic.message);
-      return read.lock;
+      if (!read.ok) throw new Error(read.refusal.message);
+      return read.value;
     },
     stored: () => list(places.store),
     quarantined: () => list(places.quarantine),

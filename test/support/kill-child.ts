@@ -3,7 +3,7 @@
  * with everything real. Its own process, since only a process can be killed.
  */
 import { createInterface } from "node:readline";
-import { createMetier } from "../../src/runtime/create-metier.ts";
+import { createMetier } from "@metier/runtime";
 
 export interface KillTask {
   readonly operation: "install" | "update" | "remove";
@@ -16,10 +16,10 @@ const [home = "", cwd = ""] = process.argv.slice(2);
 const metier = await createMetier({ home, cwd, environment: { PATH: process.env.PATH } });
 // Loaded now, so that the task is all that is left to do.
 await Promise.all([
-  import("../../src/install/install.ts"),
-  import("../../src/install/update.ts"),
-  import("../../src/install/remove.ts"),
-  import("../../src/scan/scan-skill.ts"),
+  import("@metier/install/engine"),
+  import("@metier/install/engine"),
+  import("@metier/install/engine"),
+  import("@metier/scan/engine"),
 ]);
 process.stdout.write("ready\n");
 for await (const line of createInterface({ input: process.stdin })) {

@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { ROOT } from "./repository.ts";
 
 export function linkPackages(program: string, folder: string): void {
-  for (const [, name = ""] of program.matchAll(/ from "((?:@[\w-]+\/)?[\w-]+)(?:\/[\w-]+)*"/g)) {
+  for (const [, name = ""] of program.matchAll(/ from "((?:@[\w-]+\/)?\w[\w.-]*)(?:\/[\w-]+)*"/g)) {
     const link = join(folder, "node_modules", name);
     if (existsSync(link)) continue;
     mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(name === "metier" ? ROOT : join(ROOT, "node_modules", name), link);
+    symlinkSync(join(ROOT, "node_modules", name), link);
   }
 }

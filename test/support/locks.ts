@@ -1,11 +1,9 @@
 /** Entries of locks and folders of the store, as an installation would leave them. */
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Places } from "../../src/host/places.ts";
-import { type LockEntry, withEntry } from "../../src/lock/lock-entry.ts";
-import { type LockFile, storeFolder } from "../../src/lock/lock-places.ts";
-import { changeLock } from "../../src/lock/lock-store.ts";
-import { identifyFolder } from "../../src/trust/content-identity.ts";
+import type { Places } from "@metier/base/places";
+import { changeLock } from "@metier/skills/formats";
+import { identifyFolder, type LockEntry, type LockFile, storeFolder, withEntry } from "@metier/skills/trust";
 import { writeTree } from "./temporary.ts";
 
 export function lockEntry(name: string, more: Partial<LockEntry> = {}): LockEntry {
@@ -16,8 +14,6 @@ export function lockEntry(name: string, more: Partial<LockEntry> = {}): LockEntr
     resolved: "0123456789abcdef0123456789abcdef01234567",
     path: `skills/${name}`,
     digest: `sha256:${"0".repeat(64)}`,
-    installedBy: "someone",
-    installedAt: "2026-01-31T12:00:00.000Z",
     ...more,
   };
 }
@@ -25,8 +21,8 @@ export function lockEntry(name: string, more: Partial<LockEntry> = {}): LockEntr
 /** The content identity of a folder that has one. */
 export function digestOf(folder: string): string {
   const outcome = identifyFolder(folder);
-  if (!outcome.ok) throw new Error(outcome.diagnostic.message);
-  return outcome.identity.digest;
+  if (!outcome.ok) throw new Error(outcome.refusal.message);
+  return outcome.value.digest;
 }
 
 /** Puts a skill into the store and answers with its digest. */
@@ -47,5 +43,5 @@ export function fillStore(
 /** Records entries, in place of those that are called alike. */
 export function record(lock: LockFile, ...entries: readonly LockEntry[]): void {
   const outcome = changeLock(lock, (before) => entries.reduce(withEntry, before));
-  if (!outcome.ok) throw new Error(outcome.diagnostic.message);
+  if (!outcome.ok) throw new Error(outcome.refusal.message);
 }

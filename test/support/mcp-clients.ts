@@ -1,11 +1,9 @@
 /** The official MCP client against the server: over HTTP in this process, in both versions of the protocol. */
+import type { Diagnostic } from "@metier/base/diagnostic";
+import type { Metier } from "@metier/runtime";
+import { createMcpServer, type McpListenOptions, type McpServerOptions } from "@metier/runtime/mcp";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { onTestFinished } from "vitest";
-import type { Diagnostic } from "../../src/foundation/diagnostic.ts";
-import type { McpListenOptions } from "../../src/mcp/http/http-options.ts";
-import type { McpServerOptions } from "../../src/mcp/mcp-options.ts";
-import { createMcpServer } from "../../src/mcp/mcp-server.ts";
-import type { Metier } from "../../src/runtime/create-metier.ts";
 
 /** With sessions, and without. */
 export const PROTOCOLS = ["2025-11-25", "2026-07-28"] as const;

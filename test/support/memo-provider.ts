@@ -1,7 +1,10 @@
 /** A provider of an embedding program that keeps notes in memory: one capability to read and change, one to sign in for. */
-import type { CapabilityCaller } from "../../src/capabilities/capability.ts";
-import { done } from "../../src/capabilities/capability-fault.ts";
-import type { CapabilityProvider, ProviderInvocation } from "../../src/capabilities/capability-provider.ts";
+import {
+  answerWith,
+  type CapabilityCaller,
+  type CapabilityProvider,
+  type ProviderInvocation,
+} from "@metier/capabilities";
 
 export interface MemoCall {
   readonly operation: string;
@@ -57,17 +60,17 @@ export function createMemoProvider(): MemoProvider {
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       cancelled.push(operation);
     }
-    return done({ notes: ["buy milk", ...notes] });
+    return answerWith({ notes: ["buy milk", ...notes] });
   };
   const provider: CapabilityProvider = {
     namespace: "memo",
-    definitions: async () => done(DEFINITIONS),
+    definitions: async () => answerWith(DEFINITIONS),
     invoke(request, { caller, signal }) {
       calls.push({ operation: `${request.capabilityId} ${request.operation}`, caller });
       return perform(request, signal);
     },
     authBegin: async ({ capabilityId }) =>
-      done({
+      answerWith({
         authUrl: "https://sign-in.example/authorize?state=state-of-memo",
         flowType: "authorization_code",
         flowState: { capabilityId },
@@ -75,7 +78,7 @@ export function createMemoProvider(): MemoProvider {
       }),
     async authComplete({ authorizationCode }) {
       codes.push(authorizationCode);
-      return done({
+      return answerWith({
         accountRef: "acc-1",
         credentialMaterial: {},
         metadata: { account_email: "me@example.com" },

@@ -1,7 +1,7 @@
 /** Scripted runs whose skills may ask a provider of the program (`memo-provider.ts`) for something. */
-import type { ConfirmMutation, MutationPlan } from "../../src/capabilities/capability-broker.ts";
-import type { Script } from "../../src/model/script.ts";
-import type { MetierOptions } from "../../src/runtime/metier-options.ts";
+import type { ConfirmMutation, MutationPlan } from "@metier/capabilities";
+import type { Script } from "@metier/run/model";
+import type { MetierOptions } from "@metier/runtime";
 import { createMemoProvider, type MemoProvider } from "./memo-provider.ts";
 import { createRunWorld, openRuns, type ScriptedRuns } from "./scripted-runs.ts";
 import type { World } from "./world.ts";

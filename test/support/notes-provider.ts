@@ -4,13 +4,15 @@
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "../../src/capabilities/capability.ts";
-import { type Answer, done, refuse } from "../../src/capabilities/capability-fault.ts";
-import type {
-  CapabilityProvider,
-  ProviderContext,
-  ProviderInvocation,
-} from "../../src/capabilities/capability-provider.ts";
+import type { JsonObject } from "@metier/base/json";
+import {
+  type Answer,
+  answerFault,
+  answerWith,
+  type CapabilityProvider,
+  type ProviderContext,
+  type ProviderInvocation,
+} from "@metier/capabilities";
 
 export interface NotesOptions {
   /** Where the notes are. */
@@ -48,20 +50,20 @@ export function createNotesProvider({
       const note = noteOfKey(String(input.text), idempotencyKey);
       if (!readNotes(shelf).includes(note)) appendFileSync(shelf, `${note}\n`);
     }
-    return done({ notes: readNotes(shelf).slice(-MOST_SHOWN) });
+    return answerWith({ notes: readNotes(shelf).slice(-MOST_SHOWN) });
   };
   return {
     namespace: "notes",
-    definitions: async () => done(DEFINITIONS),
+    definitions: async () => answerWith(DEFINITIONS),
     async invoke(request, context) {
       const shelf = await findShelf(request, context, folder);
-      if (shelf === undefined) return refuse("capability_access_denied", "There is no such shelf.");
+      if (shelf === undefined) return answerFault("capability_access_denied", "There is no such shelf.");
       await pause("before", request);
       const answer = await perform(request, shelf);
       await pause("after", request);
       return answer;
     },
-    authBegin: async () => refuse("capability_backend_unavailable", "Accounts are linked by hand here."),
+    authBegin: async () => answerFault("capability_backend_unavailable", "Accounts are linked by hand here."),
   };
 }
 

@@ -1,12 +1,9 @@
 /** A home in which users have shelves with notes: accounts and secrets as they are after a sign-in, and brokers over them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openAccounts } from "../../src/capabilities/accounts.ts";
-import type { CapabilityCaller } from "../../src/capabilities/capability.ts";
-import type { AuditEntry, CapabilityBroker } from "../../src/capabilities/capability-broker.ts";
-import { createBroker } from "../../src/capabilities/create-broker.ts";
-import { openVault } from "../../src/capabilities/vault/open-vault.ts";
-import { metierPlaces } from "../../src/host/places.ts";
+import { metierPlaces } from "@metier/base/places";
+import type { AuditEntry, CapabilityBroker, CapabilityCaller } from "@metier/capabilities";
+import { createBroker, openAccounts, openVault } from "@metier/capabilities/broker";
 import { createNotesProvider, type NotesOptions, readNotes } from "./notes-provider.ts";
 
 export const PAD = "notes.pad";

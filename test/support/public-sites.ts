@@ -1,7 +1,7 @@
 /** Lets a whole run, which resolves names by the machine, take servers on loopback for public sites. */
+import { SYSTEM_ADDRESSES } from "@metier/sandbox/egress";
 import { onTestFinished, vi } from "vitest";
-import { SYSTEM_ADDRESSES } from "../../src/egress/resolve-public.ts";
-import { addressBook } from "../unit/egress/loopback-site.ts";
+import { addressBook } from "./loopback-site.ts";
 
 /** Names and where they lead, until the test ends; other names lead nowhere. */
 export function pretendPublic(names: Readonly<Record<string, readonly string[]>>): void {

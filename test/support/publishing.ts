@@ -1,12 +1,12 @@
 /** Publishes skills of a world, and shows what came of it. */
 import { chmodSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { PublishFault } from "../../src/publish/publish-outcome.ts";
 import {
+  type PublishFault,
   type PublishOptions,
   type PublishReport,
   publishSkills,
-} from "../../src/publish/well-known/publish-skills.ts";
+} from "@metier/install/publish";
 import type { InstallWorld } from "./installing.ts";
 import { skill } from "./world.ts";
 

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { crc32, gzipSync } from "node:zlib";
+import type { AddressBook } from "@metier/sandbox/egress";
 import { onTestFinished } from "vitest";
-import type { AddressBook } from "../../src/egress/resolve-public.ts";
 
 export interface LoopbackServer {
   /** By a public name; `addresses` lead it to loopback. */

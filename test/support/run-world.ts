@@ -1,9 +1,8 @@
 /** A home, a project, a skill and a work folder in a temporary folder, and the world that a run over them sees. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { metierPlaces } from "../../src/host/places.ts";
-import { type BuiltWorld, buildWorld, type WorldRequest } from "../../src/sandbox/build-world.ts";
-import type { World } from "../../src/sandbox/world.ts";
+import { metierPlaces } from "@metier/base/places";
+import { type BuiltWorld, buildWorld, type World, type WorldRequest } from "@metier/sandbox";
 import { temporaryFolder, writeTree } from "./temporary.ts";
 
 export interface RunFolders {

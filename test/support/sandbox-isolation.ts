@@ -6,8 +6,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
+import type { World } from "@metier/sandbox";
 import { expect, onTestFinished, test } from "vitest";
-import type { World } from "../../src/sandbox/world.ts";
 import { type OpenSandbox, openShell, type Shell, uniqueSleep } from "./sandbox-shell.ts";
 
 /** What a command cannot reach, whoever runs it. */

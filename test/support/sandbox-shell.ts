@@ -1,7 +1,7 @@
 /** A shell in a sandbox over the folders of a test run, and the processes of the machine by a word of theirs. */
 import { readdirSync, readFileSync } from "node:fs";
+import type { CommandOutcome, Sandbox, SandboxCommand } from "@metier/sandbox";
 import { expect } from "vitest";
-import type { CommandOutcome, Sandbox, SandboxCommand } from "../../src/sandbox/sandbox.ts";
 import { createRunFolders, type RunFolders } from "./run-world.ts";
 
 export type OpenSandbox = () => Promise<Sandbox>;

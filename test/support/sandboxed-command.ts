@@ -2,7 +2,7 @@
  * A program: runs `argv[3]` in the sandbox, with the folder `argv[2]` as its work folder and `argv[4]` as limits in JSON,
  * and prints the outcome.
  */
-import { chooseSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import { chooseSandbox } from "@metier/sandbox";
 
 const [, , workDir = "", command = "", more = "{}"] = process.argv;
 const { sandbox, probes } = await chooseSandbox({ backend: "auto" });

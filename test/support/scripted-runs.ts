@@ -1,22 +1,22 @@
 /** Runs over a temporary home and project whose model follows a script: real catalog, checks, tools, policy and log. */
 import { join } from "node:path";
+import type { Json } from "@metier/base/json";
+import { answer, type RunRequest, type RunResult, type Tool } from "@metier/run";
+import { type RunEvent, readRunLog, runFolder } from "@metier/run/events";
+import {
+  createScriptModel,
+  type Script,
+  type ScriptedTurn,
+  type ScriptModel,
+  type TurnExpectation,
+} from "@metier/run/model";
+import type { Metier, MetierOptions } from "@metier/runtime";
 import { onTestFinished } from "vitest";
-import { readRunLog } from "../../src/events/read-log.ts";
-import type { RunEvent } from "../../src/events/run-event.ts";
-import { runFolder } from "../../src/events/run-log.ts";
-import type { Script, ScriptedTurn, TurnExpectation } from "../../src/model/script.ts";
-import { createScriptedModel, type ScriptedModel } from "../../src/model/scripted-model.ts";
-import type { RunRequest } from "../../src/run/run-request.ts";
-import type { RunResult } from "../../src/run/run-result.ts";
-import type { Metier } from "../../src/runtime/create-metier.ts";
-import type { MetierOptions } from "../../src/runtime/metier-options.ts";
-import type { Json } from "../../src/skill/manifest.ts";
-import { answer, type Tool } from "../../src/tools/tool.ts";
 import { createWorld, skill, type World } from "./world.ts";
 
 export interface ScriptedRuns {
   readonly metier: Metier;
-  readonly model: ScriptedModel;
+  readonly model: ScriptModel;
   run(request: Partial<RunRequest> & Pick<RunRequest, "skill">): Promise<FinishedRun>;
 }
 
@@ -32,7 +32,7 @@ export async function openRuns(
   script: Script,
   options: MetierOptions = {},
 ): Promise<ScriptedRuns> {
-  const model = createScriptedModel(script);
+  const model = createScriptModel(script);
   const metier = await world.metier({ models: { default: model }, ...options });
   onTestFinished(() => model.assertDone());
   return {
@@ -105,8 +105,8 @@ export function programTool(
 export function readLog({ home }: Pick<World, "home">, runId: string): readonly RunEvent[] {
   const runs = join(home, ".metier", "state", "runs");
   const reading = readRunLog(runFolder({ runs }, runId).log);
-  if (!reading.ok) throw new Error(reading.message);
-  return reading.events;
+  if (!reading.ok) throw new Error(reading.refusal.message);
+  return reading.value.events;
 }
 
 /** The events of one type. */

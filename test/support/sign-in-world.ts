@@ -1,11 +1,17 @@
 /** A broker over one provider that users sign in to: with a code (`door.mail`, `door.diary`) or with a device (`door.safe`). */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CapabilityCaller } from "../../src/capabilities/capability.ts";
-import type { AuditEntry, AuthFlow, CapabilityBroker } from "../../src/capabilities/capability-broker.ts";
-import { type Answer, type CapabilityFault, done } from "../../src/capabilities/capability-fault.ts";
-import type { CapabilityProvider } from "../../src/capabilities/capability-provider.ts";
-import { createBroker } from "../../src/capabilities/create-broker.ts";
+import {
+  type Answer,
+  type AuditEntry,
+  type AuthFlow,
+  answerWith,
+  type CapabilityBroker,
+  type CapabilityCaller,
+  type CapabilityFault,
+  type CapabilityProvider,
+} from "@metier/capabilities";
+import { createBroker } from "@metier/capabilities/broker";
 import { wireProvider } from "./capability-broker.ts";
 import { temporaryFolder } from "./temporary.ts";
 
@@ -70,14 +76,14 @@ export function openSignInWorld({
 function createDoor(calls: string[]): CapabilityProvider {
   return {
     namespace: "door",
-    definitions: async () => done(DEFINITIONS),
-    invoke: async () => done({}),
+    definitions: async () => answerWith(DEFINITIONS),
+    invoke: async () => answerWith({}),
     async authBegin({ capabilityId, accountHint = "", redirectUri = "http://localhost:8085/" }) {
       const number = calls.push(`begin ${capabilityId} ${accountHint}`.trim());
       const flowState = { verifier: VERIFIER, number };
       if (capabilityId === "door.safe") {
         const authUrl = "https://door.example/device";
-        return done({
+        return answerWith({
           authUrl,
           flowType: "device_code",
           userCode: "WDJB-MJHT",
@@ -90,7 +96,7 @@ function createDoor(calls: string[]): CapabilityProvider {
         state: `state-${number}`,
         redirect_uri: redirectUri,
       });
-      return done({
+      return answerWith({
         authUrl: `https://door.example/authorize?${query}`,
         flowType: "authorization_code",
         flowState,
@@ -99,7 +105,7 @@ function createDoor(calls: string[]): CapabilityProvider {
     async authComplete({ capabilityId, authorizationCode, flowState }, { vault }) {
       calls.push(`complete ${capabilityId} ${authorizationCode}`);
       const kept = await vault.put({ access: ACCESS, flowState });
-      return done({
+      return answerWith({
         accountRef: "account-1",
         credentialMaterial: { kept },
         metadata: { account_name: "Ada", account_email: "ada@example.com" },
@@ -107,7 +113,7 @@ function createDoor(calls: string[]): CapabilityProvider {
     },
     async authPoll({ capabilityId }) {
       calls.push(`poll ${capabilityId}`);
-      return done({ status: "pending", retryAfterSeconds: 5 });
+      return answerWith({ status: "pending", retryAfterSeconds: 5 });
     },
   };
 }

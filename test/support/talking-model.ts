@@ -1,7 +1,6 @@
 /** A model that answers by what it is asked, for tests in which several runs go on at the same time. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { giveStream, giveWhole, type PreparedAnswer } from "../../src/model/prepared-answer.ts";
-import { recordMessages, systemText } from "../../src/model/record-prompt.ts";
+import { giveStream, giveWhole, type PreparedAnswer, recordMessages, systemText } from "@metier/run/model";
 
 export interface Asked {
   readonly system: string;

@@ -2,8 +2,7 @@
  * Two users of one skill at work at the same time, in random order: they read and change their own notes, and now and then
  * ask for what belongs to the other. Whatever comes back, is kept or is recorded must be their own.
  */
-import type { CapabilityCaller } from "../../src/capabilities/capability.ts";
-import type { InvokeRequest } from "../../src/capabilities/capability-broker.ts";
+import type { CapabilityCaller, InvokeRequest } from "@metier/capabilities";
 import { noteOfKey } from "./notes-provider.ts";
 import { linkShelf, notesOf, openNotes, PAD, readAudit } from "./notes-world.ts";
 import { createRandom } from "./random.ts";

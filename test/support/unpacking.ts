@@ -1,10 +1,8 @@
 /** Unpacks archives beside a folder that must stay as it is, and tells why one is refused. */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { RefusedTree, SOURCE_LIMITS, type SourceLimits, unpackArchive } from "@metier/install";
 import { expect } from "vitest";
-import { unpackArchive } from "../../src/install/archives/unpack-archive.ts";
-import { RefusedTree } from "../../src/install/refused-tree.ts";
-import { SOURCE_LIMITS, type SourceLimits } from "../../src/install/source-limits.ts";
 import { temporaryFolder, writeTree } from "./temporary.ts";
 
 export interface Unpacked {

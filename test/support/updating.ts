@@ -1,5 +1,5 @@
 /** What comes of updates, in the words of tests. */
-import type { UpdateOutcome, UpdateResult } from "../../src/install/update-request.ts";
+import type { UpdateOutcome, UpdateResult } from "@metier/install";
 import { type InstallWorld, readText } from "./installing.ts";
 
 export function updateOf(outcome: UpdateOutcome): UpdateResult {

@@ -1,7 +1,5 @@
 /** A process that puts secrets into a vault: `node vault-writer.ts <folder> <user> <count>`; prints the references. */
-
-import { findKeychain } from "../../src/capabilities/vault/keychain.ts";
-import { openVault } from "../../src/capabilities/vault/open-vault.ts";
+import { findKeychain, openVault } from "@metier/capabilities/broker";
 
 const [folder = "", user = "", count = "1"] = process.argv.slice(2);
 const keychain = findKeychain(process.env, "linux");

@@ -1,9 +1,8 @@
 /** A home and a project in a temporary folder, and a `Metier` or a command line over them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { runCli } from "../../src/cli/run-cli.ts";
-import { createMetier, type Metier } from "../../src/runtime/create-metier.ts";
-import type { MetierOptions } from "../../src/runtime/metier-options.ts";
+import { runCli } from "@metier/cli";
+import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
 import { temporaryFolder, writeTree } from "./temporary.ts";
 
 export interface CliOutcome {

@@ -2,7 +2,7 @@
  * What an attempt to get out of a sandbox is: a program, what it is after, and how it is told whether it got there. The
  * attempts themselves are data, in the files beside this one, and run over any backend.
  */
-import type { CommandOutcome, SandboxLimits } from "../../../src/sandbox/sandbox.ts";
+import type { CommandOutcome, SandboxLimits } from "@metier/sandbox";
 import type { Stage } from "./stage.ts";
 
 export interface Attempt {

@@ -1,5 +1,5 @@
 /** What each backend is meant to contain. What it does besides is only reported. */
-import type { SandboxBackend } from "../../../src/sandbox/sandbox.ts";
+import type { SandboxBackend } from "@metier/sandbox";
 import type { Attempt } from "./attempt.ts";
 
 /** Attempts by the beginnings of their names. */

@@ -1,6 +1,7 @@
 /** The folders of one attempt, as a real run has them, with something worth taking in each; and what became of them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import {
   existsSync,
   lstatSync,
@@ -11,12 +12,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { metierPlaces } from "../../../src/host/places.ts";
-import { removeFolder } from "../../../src/host/remove-folder.ts";
-import { listWorkFiles } from "../../../src/run/list-work-files.ts";
-import { buildWorld } from "../../../src/sandbox/build-world.ts";
-import type { World } from "../../../src/sandbox/world.ts";
-import { openForReading } from "../../../src/sandbox/world-path.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { removeFolder } from "@metier/base/files";
+import { metierPlaces } from "@metier/base/places";
+import { listWorkFiles } from "@metier/run";
+import { buildWorld, openForReading, type World } from "@metier/sandbox";
 import type { Attempt } from "./attempt.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -36,6 +36,9 @@ export interface Stage {
   cannotRemove(): string | undefined;
   close(): void;
 }
+
+const VICTIM_ATTEMPTS = 100;
+const VICTIM_PAUSE_MS = 100;
 
 export async function openStage(attempt: Attempt, around: Surroundings): Promise<Stage> {
   const { secret } = around;
@@ -63,7 +66,7 @@ export async function openStage(attempt: Attempt, around: Surroundings): Promise
     privateFiles: [join(project, ".metier", "config.toml")],
   });
   const strays = [join(around.root, "outside", mark), `${around.variables.HOST_SHM}.${mark}`];
-  const victim = spawn("sleep", ["600"], { stdio: "ignore" });
+  const victim = await startVictim();
   const described = describeVictim(victim);
   const before = describeTree(root, workDir);
 
@@ -102,6 +105,20 @@ export async function openStage(attempt: Attempt, around: Surroundings): Promise
       for (const path of [...strays, root]) removeFolder(path);
     },
   };
+}
+
+/** While a fork bomb beside it is being ended, the machine may have no process number left for a moment. */
+async function startVictim(): Promise<ChildProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    const victim = spawn("sleep", ["600"], { stdio: "ignore" });
+    try {
+      await once(victim, "spawn");
+      return victim;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || attempt === VICTIM_ATTEMPTS) throw error;
+      await pause(VICTIM_PAUSE_MS);
+    }
+  }
 }
 
 function plantFiles(root: string, secret: string): void {

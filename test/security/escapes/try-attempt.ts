@@ -1,7 +1,7 @@
 /** One attempt on one sandbox, and the judgement: contained, escaped, or broken, which is no proof of anything. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import type { CommandOutcome, Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { CommandOutcome, Sandbox } from "@metier/sandbox";
 import type { Attempt } from "./attempt.ts";
 import { openStage, type Stage } from "./stage.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -51,8 +51,17 @@ async function findEscape(
   if (harm !== undefined) return harm;
   if (!says) return undefined;
   if (attempt.told === "program") return "it says so";
-  await pause(ARRIVAL_MS);
-  return stage.findHarm();
+  return arrival(stage);
+}
+
+/** Looked for again and again: on a busy machine what was sent is heard late. */
+async function arrival(stage: Stage): Promise<string | undefined> {
+  const giveUpAt = performance.now() + ARRIVAL_MS;
+  for (;;) {
+    await pause(50);
+    const harm = stage.findHarm();
+    if (harm !== undefined || performance.now() > giveUpAt) return harm;
+  }
 }
 
 /** A shell without programs contains what needs one; everywhere else a missing program is a broken attempt. */
@@ -61,7 +70,7 @@ function isMissing({ exitCode, stdout }: CommandOutcome, { runsPrograms }: Sandb
 }
 
 /** What was sent may be under way still. */
-const ARRIVAL_MS = 200;
+const ARRIVAL_MS = 3_000;
 const PATIENCE_MS = 10_000;
 
 async function isGone(word: string): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createMetier } from "@metier/runtime";
+import type { Catalog } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import type { Catalog } from "../../../src/catalog/catalog.ts";
-import { createMetier } from "../../../src/runtime/create-metier.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 import { skill } from "../../support/world.ts";
 
@@ -144,7 +144,7 @@ describe("the index", () => {
 
   test("is for the user alone and leaves no temporary files, also with several processes at once", async () => {
     const { home } = tree();
-    const script = `import { createMetier } from ${JSON.stringify(join(import.meta.dirname, "../../../src/index.ts"))}; const m = await createMetier({ cwd: ${JSON.stringify(home)}, home: ${JSON.stringify(home)} }); process.stdout.write(String(m.names().length));`;
+    const script = `import { createMetier } from ${JSON.stringify(join(import.meta.dirname, "../../../packages/metier/src/index.ts"))}; const m = await createMetier({ cwd: ${JSON.stringify(home)}, home: ${JSON.stringify(home)} }); process.stdout.write(String(m.names().length));`;
     const runs = [1, 2, 3].map(() =>
       execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }),
     );

@@ -1,14 +1,15 @@
 /** Capabilities in the product's memory: read back, shown, redacted, counted. */
+import { createProgress, runText, statsText, styleFor } from "@metier/cli";
+import {
+  countRuns,
+  parseEventLines,
+  type RunEvent,
+  type RunEventBody,
+  redactEvent,
+  viewRun,
+} from "@metier/run/events";
+import { createRedactor } from "@metier/sandbox/secrets";
 import { expect, test } from "vitest";
-import { createProgress } from "../../../src/cli/output/run-progress.ts";
-import { runText, statsText } from "../../../src/cli/output/run-text.ts";
-import { styleFor } from "../../../src/cli/output/style.ts";
-import { parseEventLines } from "../../../src/events/parse-event.ts";
-import { redactEvent } from "../../../src/events/redact-event.ts";
-import type { RunEvent, RunEventBody } from "../../../src/events/run-event.ts";
-import { countRuns } from "../../../src/events/run-stats.ts";
-import { viewRun } from "../../../src/events/run-view.ts";
-import { createRedactor } from "../../../src/secrets/redaction.ts";
 
 type Of<Type extends RunEventBody["type"]> = Extract<RunEventBody, { type: Type }>;
 

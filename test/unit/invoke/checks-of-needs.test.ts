@@ -1,7 +1,7 @@
 /** The checks of what a skill needs: trust, input, tools, variables, capabilities, room in the chain. */
+import { createConversationTrust } from "@metier/run";
+import { grantFolder } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import { createConversationTrust } from "../../../src/invoke/conversation-trust.ts";
-import { grantFolder } from "../../../src/trust/grant-store.ts";
 import { verifies } from "../../support/verifies.ts";
 import { skill } from "../../support/world.ts";
 import { foreign, invocationWorld, own } from "./invocation-world.ts";
@@ -14,7 +14,7 @@ describe("that it is trusted with what it asks for", () => {
     expect((await world.prepare({ skill: "mine" })).execution).toBe("isolated");
     const refusal = await world.refuse({ skill: "theirs" });
     expect(refusal).toMatchObject({ reason: "trust", data: { needs: ["fork"] } });
-    expect(refusal.hint).toContain("metier trust theirs");
+    expect(refusal.hint).toContain("`trustedPaths`");
     expect((await world.refuse({ skill: "theirs" }, { asked: "isolated" })).reason).toBe("trust");
   });
 
@@ -240,7 +240,7 @@ describe("that its capabilities can be performed", () => {
     const refusal = await world.refuse({ skill: "theirs" }, { capabilities });
     expect(refusal).toMatchObject({ reason: "capabilities", data: { capabilities: ["gog.email"] } });
     expect(refusal.message).toContain("only a trusted skill may use");
-    expect(refusal.hint).toContain("metier trust theirs");
+    expect(refusal.hint).toContain("`trustedPaths`");
     const nested = { skill: "mail", callerTrust: "untrusted", chain: ["evil"] } as const;
     expect((await world.refuse(nested, { capabilities })).message).toContain("untrusted skill `evil`");
     const conversation = createConversationTrust("evil");

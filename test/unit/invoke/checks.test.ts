@@ -1,7 +1,6 @@
 import { join } from "node:path";
+import { type Caller, refusalText } from "@metier/run";
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../../../src/invoke/invocation.ts";
-import { refusalText } from "../../../src/invoke/refusal-text.ts";
 import { verifies } from "../../support/verifies.ts";
 import { foreign, type InvocationWorld, invocationWorld, own } from "./invocation-world.ts";
 
@@ -42,7 +41,7 @@ describe("that it is enabled and available", () => {
       const refusal = await world.refuse({ skill: name });
       expect(refusal.reason).toBe("disabled");
       expect(refusal.message).toContain("`skills.disabled`");
-      expect(refusal.hint).toContain("metier enable gh");
+      expect(refusal.hint).toContain('"gh": { enabled: true }');
     }
   });
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
+import type { CommandPlace } from "@metier/run";
+import type { CommandOutcome, SandboxCommand } from "@metier/sandbox";
+import { findCommands } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import type { CommandPlace } from "../../../src/invoke/dynamic-context.ts";
-import { findCommands } from "../../../src/parse/find-commands.ts";
-import type { CommandOutcome, SandboxCommand } from "../../../src/sandbox/sandbox.ts";
 import { verifies } from "../../support/verifies.ts";
 import { foreign, type InvocationWorld, invocationWorld, own } from "./invocation-world.ts";
 

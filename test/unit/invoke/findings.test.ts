@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RefusalCause } from "@metier/run";
+import type { Metier } from "@metier/runtime";
 import { describe, expect, test } from "vitest";
-import type { RefusalCause } from "../../../src/invoke/invocation.ts";
-import type { Metier } from "../../../src/runtime/create-metier.ts";
 import { DOUBTFUL, STEALING } from "../../support/installing.ts";
 import { createWorld, skill, type World } from "../../support/world.ts";
 

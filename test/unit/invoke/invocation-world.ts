@@ -1,16 +1,15 @@
 /** Real skill files in a temporary home and project, and invocations prepared over them. */
 import { join } from "node:path";
-import { metierPlaces, type Places } from "../../../src/host/places.ts";
-import { projectFolders } from "../../../src/host/project-folders.ts";
+import { metierPlaces, type Places, projectFolders } from "@metier/base/places";
 import type {
   Invocation,
+  InvocationRefusal,
+  PrepareDependencies,
   PreparedInvocation,
   PrepareOutcome,
-  Refusal,
-} from "../../../src/invoke/invocation.ts";
-import { type PrepareDependencies, prepareInvocation } from "../../../src/invoke/prepare.ts";
-import { loadState, type MetierState } from "../../../src/runtime/load-state.ts";
-import type { MetierOptions } from "../../../src/runtime/metier-options.ts";
+} from "@metier/run";
+import { prepareInvocation } from "@metier/run/engine";
+import { loadState, type MetierOptions, type MetierState } from "@metier/runtime";
 import { createWorld, skill } from "../../support/world.ts";
 
 type Asked = Partial<Invocation> & Pick<Invocation, "skill">;
@@ -29,7 +28,7 @@ export interface InvocationWorld {
   /** Throws when it is refused. */
   prepare(invocation: Asked, dependencies?: Partial<PrepareDependencies>): Promise<PreparedInvocation>;
   /** Throws when it is not refused. */
-  refuse(invocation: Asked, dependencies?: Partial<PrepareDependencies>): Promise<Refusal>;
+  refuse(invocation: Asked, dependencies?: Partial<PrepareDependencies>): Promise<InvocationRefusal>;
 }
 
 export interface WorldInputs {

@@ -1,12 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { digestBytes } from "@metier/base/digest";
+import { activateInline, createConversationTrust } from "@metier/run";
+import { createConversation } from "@metier/skills";
+import { grantSkill, identifyContent } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import { createConversation } from "../../../src/disclose/conversation.ts";
-import { createConversationTrust } from "../../../src/invoke/conversation-trust.ts";
-import { activateInline } from "../../../src/invoke/inline.ts";
-import { identifyContent } from "../../../src/trust/content-identity.ts";
-import { grantSkill } from "../../../src/trust/grant-store.ts";
-import { digestBytes } from "../../../src/trust/identify-file.ts";
 import { verifies } from "../../support/verifies.ts";
 import { skill } from "../../support/world.ts";
 import { foreign, type InvocationWorld, invocationWorld, own } from "./invocation-world.ts";
@@ -78,8 +76,8 @@ describe("trust on use", () => {
     const world = await invocationWorld({ files: foreign("theirs", "context: fork") });
     const known = world.state.catalog.require("theirs");
     const outcome = identifyContent(known);
-    if (!outcome.ok) throw new Error(outcome.diagnostic.message);
-    grantSkill(world.places, { name: "theirs", location: known.location, identity: outcome.identity });
+    if (!outcome.ok) throw new Error(outcome.refusal.message);
+    grantSkill(world.places, { name: "theirs", location: known.location, identity: outcome.value });
     await world.reload();
     return world;
   }

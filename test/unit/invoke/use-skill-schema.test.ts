@@ -1,7 +1,6 @@
+import { checkJson, type Json } from "@metier/base/json";
+import { useSkillSchema } from "@metier/run";
 import { describe, expect, test } from "vitest";
-import { useSkillSchema } from "../../../src/invoke/use-skill-schema.ts";
-import type { Json } from "../../../src/skill/manifest.ts";
-import { checkJson } from "../../../src/validate/json-schema.ts";
 import { verifies } from "../../support/verifies.ts";
 import { invocationWorld, own } from "./invocation-world.ts";
 

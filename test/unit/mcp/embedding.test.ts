@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
+import { UsageError } from "@metier/base/errors";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createMcpServer } from "metier/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { UsageError } from "../../../src/foundation/errors.ts";
-import { createMcpServer } from "../../../src/mcp/index.ts";
 import { callText, createClient, PROTOCOLS } from "../../support/mcp-clients.ts";
 import { createWorld, skill, type World } from "../../support/world.ts";
 

@@ -1,9 +1,8 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { checkScript, createScriptModel, type Script } from "@metier/run/model";
+import { createScriptedModel as createPublicModel } from "@metier/runtime";
 import { dynamicTool, generateText, jsonSchema, streamText, ToolLoopAgent, type ToolSet } from "ai";
 import { describe, expect, test } from "vitest";
-import { createScriptedModel as createPublicModel } from "../../../src/facades/scripted-model.ts";
-import { checkScript, type Script } from "../../../src/model/script.ts";
-import { createScriptedModel } from "../../../src/model/scripted-model.ts";
 
 const TOOLS: ToolSet = {
   look: dynamicTool({
@@ -14,7 +13,7 @@ const TOOLS: ToolSet = {
 };
 
 async function run(script: Script, signal?: AbortSignal) {
-  const model = createScriptedModel(script);
+  const model = createScriptModel(script);
   const agent = new ToolLoopAgent({
     model,
     instructions: "Be brief.",
@@ -84,7 +83,7 @@ describe("strict both ways", () => {
 });
 
 test("an error of the script is the call's error, with its status", async () => {
-  const model = createScriptedModel([{ answer: { error: { message: "busy", status: 529 } } }]);
+  const model = createScriptModel([{ answer: { error: { message: "busy", status: 529 } } }]);
   const call = { prompt: [] } as LanguageModelV4CallOptions;
   await expect(model.doGenerate(call)).rejects.toMatchObject({ message: "busy", statusCode: 529 });
 });

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { identifyFolder } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import { identifyFolder } from "../../../src/trust/content-identity.ts";
 import { createInstallWorld, type InstallWorld, resultOf } from "../../support/installing.ts";
+import { startSite } from "../../support/loopback-site.ts";
 import { PLACE, published, publishFault, siteFiles, TOKEN, writeSkills } from "../../support/publishing.ts";
 import { ROOT } from "../../support/repository.ts";
 import { skill } from "../../support/world.ts";
-import { startSite } from "../egress/loopback-site.ts";
 
 function serve(world: InstallWorld): ReturnType<typeof startSite> {
   return startSite((request, response) => {
@@ -55,7 +55,7 @@ describe("publishing", () => {
     const digests = Object.fromEntries(installed.map(({ name, digest }) => [name, digest]));
     for (const name of ["pdf", "report"]) {
       const identity = identifyFolder(join(world.project, "skills", name));
-      expect(identity).toMatchObject({ ok: true, identity: { digest: digests[name] } });
+      expect(identity).toMatchObject({ ok: true, value: { digest: digests[name] } });
       expect(report.skills.find((each) => each.name === name)?.identity).toBe(digests[name]);
     }
   });
@@ -68,7 +68,7 @@ describe("publishing", () => {
     writeSkills(other, "else where/skills");
     utimesSync(join(other.project, "else where/skills/report/SKILL.md"), 1, 1);
     const asked = ["skills/report", "skills/pdf"];
-    const program = [process.execPath, join(ROOT, "src/cli/main.ts")];
+    const program = [process.execPath, join(ROOT, "packages/cli/src/main.ts")];
     const args = ["publish", ...asked, "--well-known", "../site", "--home", other.home];
     execFileSync("/bin/sh", ["-c", 'umask 077 && exec "$@"', "sh", ...program, ...args], {
       cwd: join(other.project, "else where"),

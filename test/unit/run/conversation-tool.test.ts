@@ -1,16 +1,10 @@
 import { join } from "node:path";
+import type { ConversationToolOptions, ToolInput, ToolOutput } from "@metier/run";
+import type { RunEvent } from "@metier/run/events";
+import type { Script } from "@metier/run/model";
+import { createScriptedModel, type Metier, type MetierOptions } from "@metier/runtime";
+import { createConversation } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../../src/events/run-event.ts";
-import {
-  type ConversationToolOptions,
-  createConversation,
-  createScriptedModel,
-  type Metier,
-  type MetierOptions,
-  type Script,
-  type ToolInput,
-  type ToolOutput,
-} from "../../../src/index.ts";
 import { verifies } from "../../support/verifies.ts";
 import { createWorld, skill, type World } from "../../support/world.ts";
 

@@ -24,12 +24,18 @@ function makePackage(files: Readonly<Record<string, string>>): Place {
   const [home, cwd] = [join(root, "home"), join(root, "cwd")];
   for (const folder of [home, cwd]) mkdirSync(folder);
   writeTree(root, {
-    "package/package.json": '{ "type": "module" }',
-    "package/bin/metier.js": readRepositoryFile("bin/metier.js"),
+    "clone/packages/metier/package.json": '{ "type": "module" }',
+    "clone/package.json": '{ "type": "module" }',
+    "clone/packages/metier/bin/metier.js": readRepositoryFile("packages/metier/bin/metier.js"),
     "old-node.cjs": OLD_NODE,
     ...files,
   });
-  return { command: join(root, "package/bin/metier.js"), home, cwd, oldNode: join(root, "old-node.cjs") };
+  return {
+    command: join(root, "clone/packages/metier/bin/metier.js"),
+    home,
+    cwd,
+    oldNode: join(root, "old-node.cjs"),
+  };
 }
 
 function run({ command, home, cwd }: Place, args: readonly string[], nodeArgs: readonly string[] = []) {
@@ -38,20 +44,23 @@ function run({ command, home, cwd }: Place, args: readonly string[], nodeArgs: r
   return { status: result.status, stdout: result.stdout, stderr: result.stderr };
 }
 
+/** A clone has the sources; the published package has not. */
+const CLONE = { "clone/packages/metier/src/index.ts": "" };
+
 /** What a set-up leaves in a clone: a newer Node among the commands. */
 function linkNode({ command }: Place): void {
-  const commands = join(dirname(command), "../node_modules/.bin");
+  const commands = join(dirname(command), "../../../node_modules/.bin");
   mkdirSync(commands, { recursive: true });
   symlinkSync(process.execPath, join(commands, "node"));
 }
 
 test("the program gets the arguments and its exit code is the command's", () => {
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM });
+  const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });
   expect(run(place, ["list", "a b"])).toEqual({ status: 7, stdout: '["list","a b"]', stderr: "" });
 });
 
 test("compiled code is kept in the home alone, readable by its owner only", () => {
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM });
+  const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });
   run(place, ["list"]);
   expect(readdirSync(place.cwd)).toEqual([]);
   expect(statSync(join(place.home, ".metier")).mode & 0o777).toBe(0o700);
@@ -59,19 +68,22 @@ test("compiled code is kept in the home alone, readable by its owner only", () =
 });
 
 test.each([["--home", "other"], ["--home=other"]])("%s moves it too", (...words) => {
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM });
+  const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });
   run(place, ["list", ...words]);
   expect(readdirSync(place.home)).toEqual([]);
   expect(existsSync(join(place.cwd, "other/.metier/cache/compile"))).toBe(true);
 });
 
 test("a home that cannot be written to is no obstacle", () => {
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM, "home/.metier": "a file in the way" });
+  const place = makePackage({
+    "clone/packages/metier/dist/cli/main.js": PROGRAM,
+    "home/.metier": "a file in the way",
+  });
   expect(run(place, ["list"])).toEqual({ status: 7, stdout: '["list"]', stderr: "" });
 });
 
 test("an old Node is told what to run instead", () => {
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM });
+  const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });
   const { status, stdout, stderr } = run(place, ["show", "it's me"], ["--require", place.oldNode]);
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
   expect(stderr).toContain("Node 20.1.0 is too old; 22.18 or newer is needed");
@@ -79,7 +91,7 @@ test("an old Node is told what to run instead", () => {
 });
 
 test("in a clone an old Node hands over to the pinned one", () => {
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM });
+  const place = makePackage({ ...CLONE, "clone/packages/metier/dist/cli/main.js": PROGRAM });
   linkNode(place);
   const result = run(place, ["list"], ["--require", place.oldNode]);
   expect(result).toEqual({ status: 7, stdout: '["list"]', stderr: "" });
@@ -87,7 +99,7 @@ test("in a clone an old Node hands over to the pinned one", () => {
 
 test("signals are handed on, and so is an end by signal", async () => {
   const program = 'process.stdout.write("ready"); setInterval(() => undefined, 1000);';
-  const place = makePackage({ "package/dist/cli/main.js": program });
+  const place = makePackage({ ...CLONE, "clone/packages/metier/dist/cli/main.js": program });
   linkNode(place);
   const child = spawn(process.execPath, ["--require", place.oldNode, place.command], {
     env: { PATH: process.env.PATH, HOME: place.home },
@@ -102,10 +114,10 @@ test("a clone that was never set up is set up first, and what that prints stays 
   const setUp = `
     import { mkdirSync, writeFileSync } from "node:fs";
     console.log("setting up");
-    mkdirSync(new URL("../dist/cli", import.meta.url), { recursive: true });
-    writeFileSync(new URL("../dist/cli/main.js", import.meta.url), ${JSON.stringify(PROGRAM)});
+    mkdirSync(new URL("../packages/metier/dist/cli", import.meta.url), { recursive: true });
+    writeFileSync(new URL("../packages/metier/dist/cli/main.js", import.meta.url), ${JSON.stringify(PROGRAM)});
   `;
-  const place = makePackage({ "package/scripts/setup.mjs": setUp });
+  const place = makePackage({ ...CLONE, "clone/scripts/setup.mjs": setUp });
   expect(run(place, ["list"])).toEqual({ status: 7, stdout: '["list"]', stderr: "setting up\n" });
 });
 
@@ -115,12 +127,26 @@ test("a clone that lost its Node is set up again when this Node is old", () => {
     mkdirSync(new URL("../node_modules/.bin", import.meta.url), { recursive: true });
     symlinkSync(process.execPath, new URL("../node_modules/.bin/node", import.meta.url));
   `;
-  const place = makePackage({ "package/dist/cli/main.js": PROGRAM, "package/scripts/setup.mjs": setUp });
+  const place = makePackage({
+    ...CLONE,
+    "clone/packages/metier/dist/cli/main.js": PROGRAM,
+    "clone/scripts/setup.mjs": setUp,
+  });
   const result = run(place, ["list"], ["--require", place.oldNode]);
   expect(result).toEqual({ status: 7, stdout: '["list"]', stderr: "" });
 });
 
 test("a set-up that fails ends the command", () => {
-  const place = makePackage({ "package/scripts/setup.mjs": "process.exit(1);" });
+  const place = makePackage({ ...CLONE, "clone/scripts/setup.mjs": "process.exit(1);" });
   expect(run(place, ["list"]).status).toBe(6);
+});
+
+test("where it is installed, nothing of the folders above is run, whatever they hold", () => {
+  const place = makePackage({ "clone/scripts/setup.mjs": 'console.log("run");' });
+  linkNode(place);
+  const missing = run(place, ["list"]);
+  expect(missing.stderr).not.toContain("run\n");
+  expect({ ...missing, stderr: "" }).toEqual({ status: 1, stdout: "", stderr: "" });
+  const { status, stderr } = run(place, ["list"], ["--require", place.oldNode]);
+  expect({ status, isTold: stderr.includes("is too old") }).toEqual({ status: 6, isTold: true });
 });

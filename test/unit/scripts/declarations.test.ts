@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeDeclarations } from "../../../scripts/build/declarations.mjs";
+import { CJS, declarationOf, writeDeclarations } from "../../../scripts/build/declarations.mjs";
 import { LIBRARY_ENTRIES } from "../../../scripts/build/library-entries.mjs";
 import { ROOT, readRepositoryFile } from "../../support/repository.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
@@ -13,10 +13,17 @@ import { mountClaudeSkills } from "metier/claude";
 import { openAiAgentSkills } from "metier/openai";
 import { createMcpServer } from "metier/mcp";
 import { SkillTestHarness } from "metier/testing";
+import type { CapabilityProvider } from "metier/capabilities";
+import { SkillManager } from "metier/compat";
+import type { InstallReport } from "metier/install";
+import { publishSkills } from "metier/publish";
+import type { SkillStore } from "metier/run";
+import { createConversation } from "metier/skills";
 const metier = await createMetier({});
 export const skills: readonly Skill[] = metier.list();
 export const adapted: AiSdkSkills = await aiSdkSkills(metier);
-export const others = [mountClaudeSkills, openAiAgentSkills, createMcpServer, SkillTestHarness];
+export const others = [mountClaudeSkills, openAiAgentSkills, createMcpServer, SkillTestHarness, SkillManager, publishSkills, createConversation];
+export type Others = [CapabilityProvider, InstallReport, SkillStore];
 // @ts-expect-error: a list is no number
 export const wrong: number = metier.list();
 `;
@@ -28,11 +35,14 @@ test("the public types stand on their own, without the packages that are bundled
     module: "nodenext",
     target: "es2023",
     strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
     noEmit: true,
     paths: Object.fromEntries(
       Object.entries(LIBRARY_ENTRIES).map(([name, source]) => [
         name === "index" ? "metier" : `metier/${name}`,
-        [source.replace(/^src\//, "./types/").replace(/\.ts$/, ".d.ts")],
+        [`./types/${declarationOf(source)}`],
       ]),
     ),
     types: ["node"],
@@ -49,7 +59,7 @@ test("the public types stand on their own, without the packages that are bundled
 });
 
 test("`package.json` and `tsconfig.json` lead to every entry of the library", () => {
-  const { exports } = JSON.parse(readRepositoryFile("package.json")) as {
+  const { exports } = JSON.parse(readRepositoryFile("packages/metier/package.json")) as {
     readonly exports: Readonly<Record<string, unknown>>;
   };
   const { compilerOptions } = JSON.parse(readRepositoryFile("tsconfig.json")) as {
@@ -58,7 +68,10 @@ test("`package.json` and `tsconfig.json` lead to every entry of the library", ()
   for (const [name, source] of Object.entries(LIBRARY_ENTRIES)) {
     const subpath = name === "index" ? "" : `/${name}`;
     expect(exports[`.${subpath}`]).toEqual({
-      types: source.replace(/^src\//, "./dist/types/").replace(/\.ts$/, ".d.ts"),
+      types: {
+        require: `./dist/types/${CJS}/${declarationOf(source)}`,
+        default: `./dist/types/${declarationOf(source)}`,
+      },
       default: `./dist/${name}.js`,
     });
     expect(compilerOptions.paths[`metier${subpath}`]).toEqual([`./${source}`]);

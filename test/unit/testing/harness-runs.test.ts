@@ -1,8 +1,8 @@
 /** Runs of a skill under test: a real loop over a script, strict both ways, in folders that are gone afterwards. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { SkillTestHarness } from "metier/testing";
 import { expect, test } from "vitest";
-import { SkillTestHarness } from "../../../src/testing/index.ts";
 import { calls, programTool, says } from "../../support/scripted-runs.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 import { skill } from "../../support/world.ts";

@@ -1,8 +1,8 @@
 /** The matchers about skills: what they accept, and what they say when they do not. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { SkillTestHarness } from "metier/testing";
 import { expect, test } from "vitest";
-import { SkillTestHarness } from "../../../src/testing/index.ts";
 import "../../support/skill-matchers.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 import { skill } from "../../support/world.ts";

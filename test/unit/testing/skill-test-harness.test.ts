@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { SkillNotFoundError, SkillValidationError, UsageError } from "@metier/base/errors";
+import { SkillManager } from "@metier/runtime";
+import { createSkillHarness, SkillTestHarness } from "metier/testing";
 import { describe, expect, test } from "vitest";
-import { SkillManager, SkillNotFoundError, SkillValidationError, UsageError } from "../../../src/index.ts";
-import { createSkillHarness, SkillTestHarness } from "../../../src/testing/index.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 import { verifies } from "../../support/verifies.ts";
 import { skill } from "../../support/world.ts";

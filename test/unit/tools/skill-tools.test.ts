@@ -1,9 +1,7 @@
+import type { SkillTools, ToolInput, ToolOutput } from "@metier/run";
+import type { Metier } from "@metier/runtime";
+import { createConversation, loadTokenCounter } from "@metier/skills";
 import { describe, expect, test } from "vitest";
-import { createConversation } from "../../../src/disclose/conversation.ts";
-import { loadTokenCounter } from "../../../src/disclose/count-tokens.ts";
-import type { Metier } from "../../../src/runtime/create-metier.ts";
-import type { SkillTools } from "../../../src/tools/skills/skill-tools.ts";
-import type { ToolInput, ToolOutput } from "../../../src/tools/tool.ts";
 import { verifies } from "../../support/verifies.ts";
 import { createWorld, skill, type World } from "../../support/world.ts";
 

@@ -1,0 +1,34 @@
+/** What other packages may use of `@metier/base/files`. */
+export { layOutCarried } from "./files/carried.ts";
+export { namedEntries } from "./files/named-entries.ts";
+export {
+  type ContainedFault,
+  type ContainedFile,
+  checkContainedPath,
+  distinctName,
+  folderName,
+  type OpenOutcome,
+  openAllowed,
+  openContained,
+  showPath,
+  withContained,
+} from "./files/open-contained.ts";
+export { LEAVE_OUT_OF_BUNDLE, ownFile, packageFolder, runsFromSources } from "./files/own-package.ts";
+export {
+  type BoundedRead,
+  type FileListing,
+  type ListedFile,
+  listFiles,
+  readBounded,
+} from "./files/read-bounded.ts";
+export { watchFolders } from "./files/watch-folders.ts";
+export {
+  flushFolder,
+  makeOwnedName,
+  removeAbandoned,
+  removeFolder,
+  removeLeftovers,
+  replaceFile,
+  tryToRemove,
+  writeAtomic,
+} from "./files/write-atomic.ts";

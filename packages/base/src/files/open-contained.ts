@@ -1,0 +1,266 @@
+/**
+ * The one gate to every file below a skill's folder or in the world of a run, and the check of a path's text before it. The
+ * file is opened first, and then it is checked where the opened file lies: a link that is swapped between check and read
+ * cannot help anyone. Links that stay inside are followed; pipes, sockets and devices are refused without waiting for
+ * them. Failures are values.
+ */
+import { createHash } from "node:crypto";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { ResourceFault } from "../errors.ts";
+import { isInside } from "../places.ts";
+
+/** A regular file (or a folder, where one was asked for) that is open for reading. Whoever gets it reads through the descriptor alone, and closes it. */
+export interface ContainedFile {
+  readonly descriptor: number;
+  /** Of the open file. */
+  readonly stats: BigIntStats;
+  /** Where it lies, links resolved. */
+  readonly realPath: string;
+}
+
+export interface ContainedFault {
+  readonly ok: false;
+  readonly reason: ResourceFault;
+  /** Names the path; begins in lower case. */
+  readonly message: string;
+}
+
+export type OpenOutcome = { readonly ok: true; readonly file: ContainedFile } | ContainedFault;
+
+/** macOS: the open fails when any part of the path is a link, not only the last one. */
+const NO_FOLLOW_ANY = process.platform === "darwin" ? 0x2000_0000 : 0;
+const OPEN_FLAGS =
+  constants.O_RDONLY |
+  NO_FOLLOW_ANY |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0) |
+  (constants.O_NOCTTY ?? 0);
+
+/**
+ * Opens `path` below `realFolder`, which must be a real path: it is not resolved again, so that the folder itself
+ * cannot be swapped either. `alsoInside` are further real folders that links may lead into.
+ */
+export function openContained(
+  realFolder: string,
+  path: string,
+  alsoInside: readonly string[] = [],
+): OpenOutcome {
+  const checked = checkContainedPath(path);
+  if (!checked.ok) return checked;
+  const isAllowed = (real: string): boolean =>
+    (real !== realFolder && isInside(real, realFolder)) ||
+    alsoInside.some((folder) => isInside(real, folder));
+  return openAllowed({
+    location: join(realFolder, ...checked.segments),
+    path,
+    isAllowed,
+    refuse: leavesFolder,
+  });
+}
+
+interface OpenRequest {
+  /** Absolute; links in it are followed. */
+  readonly location: string;
+  /** How messages name it. */
+  readonly path: string;
+  /** Default: a regular file. */
+  readonly kind?: "file" | "folder";
+  /** Asked about real paths: before the open, and about what was opened. */
+  isAllowed(real: string): boolean;
+  /** The answer for a place that is not allowed. */
+  refuse(path: string): ContainedFault;
+}
+
+/** Opens what `location` leads to, if the system says that what was opened lies in an allowed place. */
+export function openAllowed(request: OpenRequest): OpenOutcome {
+  try {
+    // Resolving first only spares the open where the answer is plain; what counts is checked on the open file.
+    const realPath = realpathSync.native(request.location);
+    if (!request.isAllowed(realPath)) return request.refuse(request.path);
+    return checkOpened(openSync(realPath, OPEN_FLAGS), realPath, request);
+  } catch (error) {
+    return describeFailure(error, request);
+  }
+}
+
+/** Opens, uses and closes. */
+export function withContained<Value>(
+  opened: OpenOutcome,
+  use: (file: ContainedFile) => Value,
+): Value | ContainedFault {
+  if (!opened.ok) return opened;
+  try {
+    return use(opened.file);
+  } finally {
+    closeSync(opened.file.descriptor);
+  }
+}
+
+function checkOpened(descriptor: number, realPath: string, request: OpenRequest): OpenOutcome {
+  const { path, kind = "file" } = request;
+  let keepOpen = false;
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    const openedPath = locateOpened(descriptor, realPath, stats) ?? "";
+    if (!request.isAllowed(openedPath)) return request.refuse(path);
+    if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) {
+      const what = kind === "folder" ? "a folder" : "a regular file";
+      return { ok: false, reason: "not-a-file", message: `${showPath(path)} is not ${what}.` };
+    }
+    keepOpen = true;
+    return { ok: true, file: { descriptor, stats, realPath: openedPath } };
+  } finally {
+    if (!keepOpen) closeSync(descriptor);
+  }
+}
+
+/** Where the open file lies, by the system's own word where it gives it; `undefined` when that cannot be told. */
+function locateOpened(descriptor: number, realPath: string, stats: BigIntStats): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return locateByIdentity(realPath, stats); // No `/proc` here, as on macOS.
+  }
+}
+
+/** The path the file was opened by, if it still has no link in it and leads to the same file. */
+function locateByIdentity(realPath: string, { dev, ino }: BigIntStats): string | undefined {
+  try {
+    const now = lstatSync(realPath, { bigint: true });
+    const isSame = now.dev === dev && now.ino === ino;
+    return isSame && realpathSync.native(realPath) === realPath ? realPath : undefined;
+  } catch {
+    return undefined; // It was moved meanwhile, so nothing is known about where it lay.
+  }
+}
+
+function leavesFolder(path: string): ContainedFault {
+  return {
+    ok: false,
+    reason: "outside",
+    message: `${showPath(path)} is a link that leads out of the skill's folder.`,
+  };
+}
+
+const FAULTS: Readonly<Record<string, readonly [ResourceFault, string]>> = {
+  ENOENT: ["missing", "does not exist"],
+  ENOTDIR: ["missing", "does not exist: a part of its path is a file"],
+  ENAMETOOLONG: ["invalid", "is too long"],
+  ENXIO: ["not-a-file", "is not a regular file"],
+  EOPNOTSUPP: ["not-a-file", "is not a regular file"],
+  EISDIR: ["not-a-file", "is a folder"],
+  EACCES: ["denied", "may not be read: permission was denied"],
+  EPERM: ["denied", "may not be read: permission was denied"],
+};
+
+function describeFailure(error: unknown, { path, refuse }: OpenRequest): ContainedFault {
+  const { code = "unknown fault", syscall } = error as NodeJS.ErrnoException;
+  // A link in the resolved path was put there after it was resolved; before, links only go round in circles.
+  if (code === "ELOOP" && syscall === "open") return refuse(path);
+  const circular = ["missing", "does not exist: its links go round in circles"] as const;
+  const refused = ["denied", `cannot be read: the system refused (${code})`] as const;
+  const [reason, what] = code === "ELOOP" ? circular : (FAULTS[code] ?? refused);
+  return { ok: false, reason, message: `${showPath(path)} ${what}.` };
+}
+
+/* Paths and names that someone else chose: contained in a folder, or refused; and names of folders made from them. */
+
+type ContainedPath =
+  /** Without `.` segments, at least one segment. */
+  | { readonly ok: true; readonly path: string; readonly segments: readonly string[] }
+  | {
+      readonly ok: false;
+      readonly reason: ResourceFault & ("invalid" | "outside");
+      readonly message: string;
+    };
+
+const MAX_PATH_BYTES = 4096;
+const MAX_SEGMENT_BYTES = 255;
+const MAX_SHOWN = 120;
+
+/** Nobody here decodes `%`, but whoever passes a path on might: encoded dots, separators, NUL, `%`, overlong forms. */
+const ENCODED = /%(?:2e|2f|5c|00|25|u[0-9a-f]{4}|c[01]|e0%80|f0%80)/i;
+const CONTROL = /[\x00-\x1f\x7f]/;
+const DRIVE = /^[a-z]:/i;
+/** Windows drops dots and blanks at the end of a name, so `.. ` and `...` may mean `..` there. */
+const ONLY_DOTS_AND_BLANKS = /^[. ]+$/;
+
+/** Checks a path that a model, a skill or a caller named. `/` separates; a leading `./` is accepted. */
+export function checkContainedPath(path: unknown): ContainedPath {
+  if (typeof path !== "string")
+    return invalid(`a path is a text, not ${path === null ? "null" : typeof path}`);
+  const shown = showPath(path);
+  if (path === "") return invalid("the path is empty");
+  const bytes = Buffer.byteLength(path);
+  if (bytes > MAX_PATH_BYTES) {
+    return invalid(`the path ${shown} has ${bytes} bytes; at most ${MAX_PATH_BYTES} are allowed`);
+  }
+  if (!path.isWellFormed()) return invalid(`the path ${shown} is not well-formed Unicode`);
+  if (CONTROL.test(path)) return invalid(`the path ${shown} has a control character`);
+  if (path.startsWith("/") || path.startsWith("\\") || DRIVE.test(path)) {
+    return outside(`the path ${shown} is absolute; paths start at the skill's folder`);
+  }
+  if (path.includes("\\"))
+    return invalid(`the path ${shown} has a backslash; segments are separated by \`/\``);
+  if (ENCODED.test(path)) return invalid(`the path ${shown} is percent-encoded; write it plainly`);
+  return checkSegments(path, shown);
+}
+
+function checkSegments(path: string, shown: string): ContainedPath {
+  const segments: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === ".") continue;
+    if (segment === "") return invalid(`the path ${shown} has an empty segment`);
+    if (ONLY_DOTS_AND_BLANKS.test(segment)) {
+      return outside(`the path ${shown} goes up with \`${segment}\`; paths stay in the skill's folder`);
+    }
+    if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
+      return invalid(`the path ${shown} has a name of more than ${MAX_SEGMENT_BYTES} bytes`);
+    }
+    segments.push(segment);
+  }
+  if (segments.length === 0) return invalid(`the path ${shown} names the folder itself, not a file in it`);
+  return { ok: true, path: segments.join("/"), segments };
+}
+
+/** A path as it stands in a message: short, on one line, nothing invisible. */
+export function showPath(path: string): string {
+  const cut = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path;
+  const plain = cut.replace(/[\p{C}\p{Zl}\p{Zp}`]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+  return `\`${plain}\``;
+}
+
+function invalid(message: string): ContainedPath {
+  return { ok: false, reason: "invalid", message: `${message}.` };
+}
+
+function outside(message: string): ContainedPath {
+  return { ok: false, reason: "outside", message: `${message}.` };
+}
+
+/** Without `@`, so that nobody can choose a name that stands for another. */
+const PLAIN = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/** A plain name is its own; any other one carries a digest of itself. */
+export function folderName(name: string): string {
+  return PLAIN.test(name) ? name : distinctName(name, name);
+}
+
+/** A name that is told apart from others like it by what it stands for. */
+export function distinctName(name: string, meaning: string): string {
+  const plain = name.toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
+  const digest = createHash("sha256").update(meaning).digest("hex");
+  return `${plain.slice(0, 40)}@${digest.slice(0, 16)}`;
+}

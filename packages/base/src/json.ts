@@ -1,0 +1,117 @@
+/**
+ * Values as JSON has them, and holding one to a JSON Schema with the schema's defaults put in. Schema and value may both
+ * come from someone nobody trusts: a schema that is wrong, too large or too slow is a fault in the answer, never an
+ * exception. The validator is loaded on first use.
+ */
+import type { CompiledSchema } from "./json-schema-engine.ts";
+import { done, type Result, refused } from "./result.ts";
+
+/** Any value that JSON can hold, read-only. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** A JSON object: string keys, JSON values. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Whether a value of unknown origin is an object as JSON has them: with names, and no list. */
+export function isJsonObject(value: Json | undefined): value is JsonObject;
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>>;
+export function isJsonObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type PresentFields<Fields> = {
+  readonly [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  readonly [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<
+    Fields[Name],
+    undefined
+  >;
+};
+
+/** Without the fields that are `undefined`, as JSON has it: for types whose optional fields are left out. */
+export function presentFields<const Fields extends object>(fields: Fields): PresentFields<Fields> {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as PresentFields<Fields>;
+}
+
+/** The same text for the same JSON value, in whatever order its keys stand: for comparing and digesting. */
+export function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+}
+
+export interface JsonFault {
+  /** Where in the value: `files[0].name`; `""` for the value itself. */
+  readonly field: string;
+  /** What is wrong there, and what is allowed. */
+  readonly message: string;
+}
+
+type JsonCheck =
+  | { readonly ok: true /** A copy, with defaults. */; readonly value: Json }
+  | {
+      readonly ok: false;
+      /** All faults in one line. */
+      readonly message: string;
+      /** None when it is the schema that cannot be used. */
+      readonly faults: readonly JsonFault[];
+      readonly isSchemaFault: boolean;
+    };
+
+export type JsonSchema = Readonly<Record<string, Json>>;
+
+/** By the schema object itself: those of tools and catalogs live as long as these do. */
+const compiled = new WeakMap<JsonSchema, CompiledSchema>();
+const MOST_FAULTS = 5;
+
+/** Draft 2020-12, and draft-07 where `$schema` says so. */
+export async function checkJson(schema: JsonSchema, value: unknown): Promise<JsonCheck> {
+  let validator = compiled.get(schema);
+  if (validator === undefined) {
+    const { compileSchema } = await import("./json-schema-engine.ts");
+    validator = compileSchema(schema);
+    compiled.set(schema, validator);
+  }
+  if (!validator.ok) return refuseSchema(validator.refusal);
+  const outcome = validator.value(value);
+  if (!outcome.ok) return refuseSchema(outcome.refusal);
+  const { faults } = outcome.value;
+  if (faults.length === 0) return { ok: true, value: outcome.value.value };
+  return { ok: false, message: joinFaults(faults), faults, isSchemaFault: false };
+}
+
+function refuseSchema(fault: string): JsonCheck {
+  return { ok: false, message: `the schema cannot be used: ${fault}`, faults: [], isSchemaFault: true };
+}
+
+function joinFaults(faults: readonly JsonFault[]): string {
+  const shown = [...new Set(faults.map(({ message }) => message))];
+  const more = shown.length - MOST_FAULTS;
+  return [...shown.slice(0, MOST_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
+
+/** In what a model wrote: the value that the text is, that is in its last code fence, or between its outermost brackets. */
+export function findJson(text: string): Result<unknown, string> {
+  const whole = parse(text);
+  if (whole.ok) return whole;
+  // Every second part is inside of a fence; its first line names the language.
+  const inside = text.split("```").filter((_, index) => index % 2 === 1);
+  const fences = inside.map((part) => part.slice(part.indexOf("\n") + 1)).reverse();
+  const object = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
+  const list = text.slice(text.indexOf("["), text.lastIndexOf("]") + 1);
+  const between = object.length >= list.length ? [object, list] : [list, object];
+  for (const candidate of [...fences, ...between]) {
+    const parsed = parse(candidate);
+    if (parsed.ok) return parsed;
+  }
+  return text.trim() === "" ? refused("it is empty") : whole;
+}
+
+function parse(text: string): Result<unknown, string> {
+  try {
+    return done(JSON.parse(text));
+  } catch (error) {
+    return refused(`it is not JSON (${error instanceof Error ? error.message : String(error)})`);
+  }
+}

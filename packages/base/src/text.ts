@@ -1,0 +1,305 @@
+/**
+ * Text from anyone: without what a reader cannot see, and names as people write them (their three spellings, the nearest
+ * known ones, globs over them), and how they and other values stand in a message. All of it bounded, since names and
+ * patterns may come from someone nobody trusts.
+ */
+export { forReader, onCommandLine } from "./reader.ts";
+
+/*
+ * What a reader cannot see: control characters, bidirectional, tag and other invisible characters, which can make a text
+ * read differently to a person and to a model, and what is no character at all (half a surrogate pair, U+FFFE). The one
+ * list: parsing reports them, disclosure takes them out. Line ends become `\n`.
+ */
+
+export interface CleanText {
+  readonly text: string;
+  /** What was taken out, for a diagnostic; absent when nothing was. */
+  readonly removed?: {
+    readonly count: number;
+    /** One of them, as `U+202E`. */
+    readonly example: string;
+  };
+}
+
+/** Most text is plain, and thousands of descriptions are cleaned. */
+const PLAIN = /^[\t\n\x20-\x7E]*$/;
+const NO_CHARACTER = /[\p{Surrogate}\p{Noncharacter_Code_Point}]/gu;
+
+export function cleanText(text: string): CleanText {
+  if (PLAIN.test(text)) return { text };
+  const removed: string[] = [];
+  const note = (character: string): string => {
+    removed.push(character);
+    return "";
+  };
+  const printable = text
+    .replace(/\r\n?/g, "\n")
+    .replace(CONTROL_CHARACTERS, note)
+    .replace(NO_CHARACTER, note);
+  const visible = takeOutInvisible(printable);
+  const example = removed[0] ?? visible.hidden[0]?.character;
+  return example === undefined
+    ? { text: visible.text }
+    : {
+        text: visible.text,
+        removed: { count: removed.length + visible.hidden.length, example: nameCodePoint(example) },
+      };
+}
+
+/** On one line, for formats in which a line break would begin something new. */
+export function cleanLine(text: string): string {
+  return cleanText(text)
+    .text.replace(/[\s\u0085]+/g, " ")
+    .trim();
+}
+
+/** All control characters but tab, line ends and U+0085. */
+export const CONTROL_CHARACTERS: RegExp = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\x86-\x9F]/g;
+
+/** The flags of England, Scotland and Wales are the only ones that are spelled with tags; each is found as a whole. */
+const INVISIBLE =
+  /(?<=\u{1F3F4})\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}|\p{Default_Ignorable_Code_Point}/gu;
+
+/** What a joiner may follow: an emoji, a mark, a letter of a script that joins. */
+const BEFORE_JOINER = /(?:\p{Emoji}|\p{M}|\p{L})(?<![\x00-\x7F])$/u;
+/** What a variation selector may follow: something that can look in two ways, and never a second selector. */
+const BEFORE_SELECTOR = /(?:[0-9#*]|[^\x00-\x7F\p{Default_Ignorable_Code_Point}])$/u;
+const BEFORE_IDEOGRAPHIC_SELECTOR = /\p{Script=Han}$/u;
+
+interface HiddenCharacter {
+  readonly character: string;
+  /** Where it stands in the text. */
+  readonly index: number;
+}
+
+interface VisibleText {
+  readonly text: string;
+  /** What was taken out, in the order of the text. */
+  readonly hidden: readonly HiddenCharacter[];
+}
+
+/** The text without invisible characters that belong to no emoji and no script. */
+export function takeOutInvisible(text: string): VisibleText {
+  const hidden: HiddenCharacter[] = [];
+  let before = ""; // the last that was kept
+  let end = 0;
+  for (const { 0: character, index } of text.matchAll(INVISIBLE)) {
+    before = (before + text.slice(Math.max(end, index - 2), index)).slice(-2);
+    if (belongs(character, before)) before = character;
+    else hidden.push({ character, index });
+    end = index + character.length;
+  }
+  return { text: hidden.length === 0 ? text : takeOut(text, hidden), hidden };
+}
+
+function takeOut(text: string, characters: readonly HiddenCharacter[]): string {
+  const kept: string[] = [];
+  let end = 0;
+  for (const { character, index } of characters) {
+    kept.push(text.slice(end, index));
+    end = index + character.length;
+  }
+  return kept.join("") + text.slice(end);
+}
+
+function belongs(character: string, before: string): boolean {
+  if (character === "\u200C" || character === "\u200D") return BEFORE_JOINER.test(before);
+  if (/^[\uFE00-\uFE0F\u180B-\u180D\u180F]$/.test(character)) return BEFORE_SELECTOR.test(before);
+  if (/^[\u{E0100}-\u{E01EF}]$/u.test(character)) return BEFORE_IDEOGRAPHIC_SELECTOR.test(before);
+  return character.length > 2; // the tags of a flag
+}
+
+/** `U+200B` */
+export function nameCodePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** `max_iterations` and `maxIterations` → `max-iterations`. */
+export function toKebabCase(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
+    .replaceAll("_", "-")
+    .toLowerCase();
+}
+
+/** `max-iterations` → `max_iterations`. */
+export function toSnakeCase(kebab: string): string {
+  return kebab.replaceAll("-", "_");
+}
+
+/** `max-iterations` → `maxIterations`. */
+export function toCamelCase(kebab: string): string {
+  return kebab.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The accepted spellings of a kebab-case key, itself first, without repetition. */
+export function spellingsOf(kebab: string): readonly string[] {
+  return [...new Set([kebab, toSnakeCase(kebab), toCamelCase(kebab)])];
+}
+
+const MAX_LENGTH = 64;
+const MAX_CANDIDATES = 20_000;
+
+/** Up to three names within a third of the word's length (at least one edit), nearest first. */
+export function nearestNames(word: string, names: Iterable<string>, most = 3): readonly string[] {
+  if (word.length === 0 || word.length > MAX_LENGTH) return [];
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  const found: { readonly name: string; readonly distance: number }[] = [];
+  let seen = 0;
+  for (const name of names) {
+    if (++seen > MAX_CANDIDATES) break;
+    if (Math.abs(name.length - word.length) > limit) continue;
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
+    if (distance <= limit) found.push({ name, distance });
+  }
+  found.sort((a, b) => a.distance - b.distance || compareText(a.name, b.name));
+  return found.slice(0, most).map((entry) => entry.name);
+}
+
+/** Insertions, deletions, substitutions and swaps of two neighbours, one each. */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const distance = Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, substitution);
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current.push(isSwap ? Math.min(distance, (beforePrevious[column - 2] ?? distance) + 1) : distance);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}
+
+/** Answers with the first pattern that matches a name. */
+export type NameMatcher = (name: string) => string | undefined;
+
+/** Whether one character is as the pattern wants it; `undefined` stands for `*`, any number of them. */
+type Token = ((character: string) => boolean) | undefined;
+
+export function nameMatcher(patterns: readonly string[]): NameMatcher {
+  const compiled = patterns.map((pattern) => ({ pattern, matches: compileGlob(pattern) }));
+  return (name) => compiled.find((entry) => entry.matches(name))?.pattern;
+}
+
+/** `\\` takes the meaning from the character behind it. */
+export function compileGlob(pattern: string): (text: string) => boolean {
+  const tokens = [...tokensOf(pattern)];
+  return (text) => matches(tokens, [...text]);
+}
+
+/** Greedy: after a mismatch only the last `*` takes one character more, which is enough for single-character tokens. */
+function matches(tokens: readonly Token[], name: readonly string[]): boolean {
+  let token = 0;
+  let at = 0;
+  let star = -1;
+  let starAt = 0;
+  while (at < name.length) {
+    const test = tokens[token];
+    if (token < tokens.length && test === undefined) {
+      star = token++;
+      starAt = at;
+    } else if (test?.(name[at] ?? "")) {
+      token++;
+      at++;
+    } else if (star !== -1) {
+      token = star + 1;
+      at = ++starAt;
+    } else return false;
+  }
+  while (token < tokens.length && tokens[token] === undefined) token++;
+  return token === tokens.length;
+}
+
+function* tokensOf(pattern: string): Iterable<Token> {
+  const characters = [...pattern];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] ?? "";
+    const close = character === "[" ? characters.indexOf("]", at + 2) : -1;
+    if (character === "\\" && at + 1 < characters.length) {
+      const escaped = characters[++at];
+      yield (given) => given === escaped;
+    } else if (character === "*") yield undefined;
+    else if (character === "?") yield () => true;
+    else if (close !== -1) {
+      yield classOf(characters.slice(at + 1, close));
+      at = close;
+    } else yield (given) => given === character;
+  }
+}
+
+/** `[abc]`, `[a-f]`, `[!x]`. */
+function classOf(members: readonly string[]): (character: string) => boolean {
+  const isNegated = members[0] === "!" || members[0] === "^";
+  const rest = isNegated ? members.slice(1) : members;
+  return (character) => isMember(rest, character) !== isNegated;
+}
+
+function isMember(members: readonly string[], character: string): boolean {
+  return members.some((member, index) => {
+    const isRange = members[index + 1] === "-" && members[index + 2] !== undefined;
+    return isRange ? member <= character && character <= (members[index + 2] ?? "") : member === character;
+  });
+}
+
+const MAX_SHOWN = 80;
+
+/** A value from outside as it stands in a message. */
+export function showValue(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return `\`${cut.replace(/[\p{C}\p{Zl}\p{Zp}`]/gu, escapeCharacter)}\``;
+}
+
+/** `a`, `b` and `c`, each in backticks. */
+export function showNames(names: readonly string[]): string {
+  const shown = names.map(showValue);
+  const last = shown.pop() ?? "";
+  return shown.length > 0 ? `${shown.join(", ")} and ${last}` : last;
+}
+
+function escapeCharacter(character: string): string {
+  if (character === "`") return "'";
+  if (character === "\n") return "\\n";
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** Names that came with Metier once and no longer do. Whoever still uses one is told where it went. */
+const MOVED: ReadonlyMap<string, string> = new Map([
+  ["desk", "examples/desk"],
+  ["metier-desk", "examples/desk"],
+]);
+
+/** A sentence about a skill, a provider or a program that left; nothing for any other name. */
+export function tellMoved(name: string): string | undefined {
+  const place = MOVED.get(name);
+  if (place === undefined) return undefined;
+  return `\`${name}\` no longer comes with Metier. It is an example now: see \`${place}\` in the repository.`;
+}
+
+/** Code-unit order: the same on every machine and in every locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Control, bidirectional and other invisible characters: a skill must not be able to write to the terminal. */
+const UNSAFE_IN_TERMINAL =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+
+export function safeText(text: string): string {
+  return text.replace(UNSAFE_IN_TERMINAL, "\ufffd");
+}
+
+/** Also without line breaks: a path or name cannot add a line of its own. */
+export function safeLine(text: string): string {
+  return safeText(text).replace(/[\t\n\r\u2028\u2029]/g, "\ufffd");
+}
+
+/** Money for people: `$0.0123`. What is less than the last digit is not shown as nothing. */
+export function showCost(cost: number): string {
+  if (cost > 0 && cost < 0.0001) return "<$0.0001";
+  return `${cost < 0 ? "-" : ""}$${Math.abs(cost).toFixed(4)}`;
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../../../test/support/repository.ts";
+import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
+import { findPackage, ownFile, packageFolder, runsFromSources } from "../src/files/own-package.ts";
+import { VERSION } from "../src/places.ts";
+
+const PARTS = ["skills", "dist/inside", "dist/just-bash"];
+
+test("[L2] in a clone the package is the one beside, and its sources run", () => {
+  expect(ownFile()).toBe(join(ROOT, "packages/base/src/files/own-package.ts"));
+  expect(packageFolder()).toBe(join(ROOT, "packages/metier"));
+  expect(runsFromSources()).toBe(true);
+});
+
+test("[L2] built code finds the package it lies in", () => {
+  const folder = temporaryFolder();
+  for (const part of PARTS) mkdirSync(join(folder, part), { recursive: true });
+  writeTree(folder, { "package.json": JSON.stringify({ name: "metier", version: VERSION }) });
+  expect(findPackage(join(folder, "dist/chunks/chunk-A.js"))).toBe(folder);
+  expect(findPackage(join(folder, "dist/index.js"))).toBe(folder);
+  rmSync(join(folder, "skills"), { recursive: true });
+  expect(findPackage(join(folder, "dist/index.js"))).toBeUndefined();
+});
+
+test("[L2] a program that bundles Metier and has skills of its own is not taken for it", () => {
+  const folder = temporaryFolder();
+  for (const part of PARTS) mkdirSync(join(folder, part), { recursive: true });
+  writeTree(folder, { "skills/own/SKILL.md": "x" });
+  for (const manifest of [{ name: "shop", version: VERSION }, { name: "metier", version: "9.9.9" }, null]) {
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+    expect(findPackage(join(folder, "dist/server.js"))).toBeUndefined();
+  }
+  expect(findPackage(undefined)).toBeUndefined();
+});
+
+test("[L2] its file is asked of the running code: in ES modules, in CommonJS, and where a program treats `Error` as its own", () => {
+  const folder = temporaryFolder();
+  writeTree(folder, { "files/placeholder": "", "places.ts": 'export const VERSION = "0";\n' });
+  const copy = join(folder, "files/bundle.ts");
+  copyFileSync(join(ROOT, "packages/base/src/files/own-package.ts"), copy);
+  const runs = [
+    "import { ownFile } from './files/bundle.ts'; console.log(ownFile());",
+    "Error.stackTraceLimit = 0; Error.prepareStackTrace = () => 'mine'; const { ownFile } = await import('./files/bundle.ts'); console.log(ownFile()); if (new Error('x').stack !== 'mine' || Error.stackTraceLimit !== 0) throw 1;",
+    "const { createRequire } = await import('node:module'); console.log(createRequire(process.cwd() + '/x.js')('./files/bundle.ts').ownFile());",
+  ];
+  for (const code of runs) {
+    const args = ["--no-warnings", "--input-type=module", "--eval", code];
+    const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    expect(stdout.trim()).toBe(copy);
+  }
+  const frozen =
+    "const { ownFile } = await import('./files/bundle.ts'); Object.freeze(Error); console.log(ownFile());";
+  const args = ["--no-warnings", "--input-type=module", "--eval", frozen];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  expect(stdout.trim()).toBe("undefined");
+});

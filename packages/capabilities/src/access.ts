@@ -1,0 +1,168 @@
+/**
+ * Whether a caller may use a capability: it is there, the chat and the run's skill may see it, and it was not called too
+ * often. What is not seen is not used.
+ */
+import { showValue, tellMoved } from "@metier/base/text";
+import { isCapabilityId } from "@metier/skills";
+import {
+  type Answer,
+  answerFault,
+  answerWith,
+  type CapabilityCaller,
+  type CapabilityDefinition,
+  type CapabilityFault,
+  type FaultAnswer,
+} from "./capability.ts";
+import type { CapabilityRegistry, RegisteredCapability } from "./provider-registry.ts";
+
+export async function findCapability(
+  registry: CapabilityRegistry,
+  id: string,
+  caller: CapabilityCaller,
+): Promise<Answer<RegisteredCapability>> {
+  if (typeof id !== "string" || !isCapabilityId(id)) {
+    return answerFault(
+      "capability_not_found",
+      `${showValue(id)} is no capability; an id is \`namespace.name\`.`,
+      { hint: LIST },
+    );
+  }
+  const found = await registry.find(id);
+  if (!found) return explainMissing(registry, id);
+  const denied = checkVisible(found.definition, caller);
+  return denied ? { ok: false, fault: denied } : answerWith(found);
+}
+
+/** The first reason why a skill that declares these cannot be used by this caller. */
+export async function checkDeclared(
+  registry: CapabilityRegistry,
+  ids: readonly string[],
+  caller: CapabilityCaller,
+): Promise<CapabilityFault | undefined> {
+  const found = await Promise.all(
+    ids.map((id) => findCapability(registry, id, { ...caller, declared: ids })),
+  );
+  const [first] = found.flatMap((answer) => (answer.ok ? [] : [answer.fault]));
+  return first;
+}
+
+const LIST = "`capability list` shows those that there are.";
+
+/** A provider that failed is another matter than one that does not exist. */
+async function explainMissing(registry: CapabilityRegistry, id: string): Promise<Answer<never>> {
+  const namespace = id.slice(0, id.indexOf("."));
+  const providers = await registry.statuses(namespace);
+  if (providers.length === 0) {
+    return answerFault(
+      "capability_not_found",
+      `There is no capability \`${id}\`: no provider has the namespace \`${namespace}\`.`,
+      {
+        hint: `${tellMoved(namespace) ?? LIST} Providers are wired in the config: \`[capabilities.providers.${namespace}]\`.`,
+      },
+    );
+  }
+  const failed = providers.every(({ fault }) => fault !== undefined) ? providers[0] : undefined;
+  if (!failed?.fault) {
+    return answerFault(
+      "capability_not_found",
+      `The provider \`${namespace}\` offers no capability \`${id}\`.`,
+      { hint: LIST },
+    );
+  }
+  return answerFault(
+    "capability_backend_unavailable",
+    `\`${id}\` cannot be used, since its provider \`${failed.name}\` failed: ${failed.fault.message}`,
+    { hint: failed.fault.hint },
+  );
+}
+
+type Restricted = Pick<CapabilityDefinition, "id" | "sensitive" | "allowedChatTypes">;
+
+/** In lower case; empty: every chat. */
+export function chatTypesOf({ sensitive, allowedChatTypes = [] }: Restricted): readonly string[] {
+  if (allowedChatTypes.length > 0) return allowedChatTypes;
+  return sensitive ? ["private"] : [];
+}
+
+/** Without a run nobody declares anything, and the user may use everything. */
+export function isDeclared(id: string, { declared }: CapabilityCaller): boolean {
+  return declared === undefined || declared.includes(id);
+}
+
+export function isVisibleTo(definition: Restricted, caller: CapabilityCaller): boolean {
+  return checkVisible(definition, caller) === undefined;
+}
+
+/** Why this caller may not use it. */
+export function checkVisible(definition: Restricted, caller: CapabilityCaller): CapabilityFault | undefined {
+  const { id } = definition;
+  if (!isDeclared(id, caller)) {
+    const skill = caller.skill === undefined ? "The run's skill" : `The skill \`${caller.skill}\``;
+    return {
+      code: "capability_access_denied",
+      message: `${skill} does not declare the capability \`${id}\`.`,
+      hint: `A skill uses what it names in \`capabilities\`: add \`${id}\` there if it is meant to.`,
+    };
+  }
+  const allowed = chatTypesOf(definition);
+  const chatType = caller.chatType?.trim().toLowerCase() ?? "";
+  if (allowed.length === 0 || allowed.includes(chatType)) return undefined;
+  const chats = allowed.map((type) => `\`${type}\``).join(", ");
+  return {
+    code: "capability_access_denied",
+    message: `The capability \`${id}\` is for chats of type ${chats}; the type of this one is ${chatType === "" ? "not known" : `\`${chatType}\``}.`,
+    hint: "Ask for it in such a chat.",
+  };
+}
+
+/** How often one user may call one capability, sign-ins included: so many times in any minute. Kept in memory. */
+export interface RateLimits {
+  /** Counts the call, or says after how many seconds there is room for it. */
+  take(userId: string, capability: string): number | undefined;
+}
+
+/** Why the call is not made; it counts otherwise. */
+export function refuseTooMany(
+  limits: RateLimits,
+  { userId }: { readonly userId: string },
+  capability: string,
+): FaultAnswer | undefined {
+  const retryAfterSeconds = limits.take(userId, capability);
+  if (retryAfterSeconds === undefined) return undefined;
+  return answerFault(
+    "capability_rate_limited",
+    `\`${capability}\` was called too often in the last minute.`,
+    {
+      retryAfterSeconds,
+      hint: `Wait ${retryAfterSeconds} seconds. \`[capabilities] rate-limit\` sets how many calls a minute are allowed.`,
+    },
+  );
+}
+
+const MINUTE_MS = 60_000;
+/** Beyond that the ones that have not called for longest are forgotten. */
+const MOST_COUNTED = 10_000;
+
+export function createRateLimits({
+  perMinute,
+  now = Date.now,
+}: {
+  readonly perMinute: number;
+  now?(): number;
+}): RateLimits {
+  /** Times of the calls of the last minute, oldest first; by who called last. */
+  const calls = new Map<string, readonly number[]>();
+  return {
+    take(userId, capability) {
+      const key = JSON.stringify([userId, capability]);
+      const time = now();
+      const recent = (calls.get(key) ?? []).filter((at) => time - at < MINUTE_MS);
+      const [oldest = time] = recent;
+      if (recent.length >= perMinute) return Math.max(1, Math.ceil((oldest + MINUTE_MS - time) / 1000));
+      calls.delete(key);
+      calls.set(key, [...recent, time]);
+      if (calls.size > MOST_COUNTED) calls.delete(calls.keys().next().value ?? key);
+      return undefined;
+    },
+  };
+}

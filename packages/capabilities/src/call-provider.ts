@@ -1,0 +1,114 @@
+/**
+ * One call of a provider, whatever becomes of it: an exception, a hang, an answer that is none and a caller who gives up
+ * are all faults in the answer. What a provider says about a fault is bounded, and not repeated where it holds a credential.
+ */
+import { sayFault } from "@metier/base/diagnostic";
+import { presentFields } from "@metier/base/json";
+import {
+  type Answer,
+  answerFault,
+  answerWith,
+  type CapabilityCaller,
+  type CapabilityFault,
+  isFaultCode,
+  type ProviderContext,
+} from "./capability.ts";
+import { findCredential } from "./plain-json.ts";
+
+/** For each call: who asks, and what the provider may use for them. */
+export type MakeContext = (
+  namespace: string,
+  caller: CapabilityCaller,
+  signal?: AbortSignal,
+) => ProviderContext;
+
+interface ProviderCall {
+  /** For messages. */
+  readonly namespace: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A provider with a limit of its own is the first to notice, and says more about it. */
+const MOST_GRACE_MS = 2_000;
+const MOST_MESSAGE_CHARACTERS = 1_000;
+
+export async function callProvider<Value>(
+  { namespace, timeoutMs, signal }: ProviderCall,
+  perform: (signal: AbortSignal) => Promise<Answer<Value>>,
+): Promise<Answer<Value>> {
+  const cancelled = answerFault("capability_cancelled", "The call was cancelled.");
+  if (signal?.aborted) return cancelled;
+  const control = new AbortController();
+  const { promise: stopped, resolve } = Promise.withResolvers<Answer<never>>();
+  const stop = (answer: Answer<never>): void => {
+    control.abort();
+    resolve(answer);
+  };
+  const cancel = (): void => stop(cancelled);
+  const tooLong = answerFault(
+    "capability_backend_unavailable",
+    `The provider \`${namespace}\` did not answer within ${timeoutMs / 1000} seconds.`,
+    { hint: "Try again later; `timeout-seconds` of the provider sets the limit." },
+  );
+  const timer = setTimeout(() => stop(tooLong), timeoutMs + Math.min(timeoutMs, MOST_GRACE_MS));
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([performSafely(namespace, () => perform(control.signal)), stopped]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** What a provider says of a fault, as it may be passed on. */
+function passOn(
+  namespace: string,
+  { code, message, hint, retryAfterSeconds }: CapabilityFault,
+): CapabilityFault {
+  return presentFields({
+    code,
+    message: makeSafe(message, `The provider \`${namespace}\` reported a fault.`),
+    hint: typeof hint === "string" ? makeSafe(hint, "See the logs of the provider.") : undefined,
+    retryAfterSeconds: Number.isFinite(retryAfterSeconds) ? Math.max(0, retryAfterSeconds ?? 0) : undefined,
+  });
+}
+
+async function performSafely<Value>(
+  namespace: string,
+  perform: () => Promise<Answer<Value>>,
+): Promise<Answer<Value>> {
+  try {
+    return readAnswer(namespace, await perform());
+  } catch (error) {
+    const reason = sayFault(error);
+    return answerFault(
+      "capability_backend_unavailable",
+      makeSafe(`The provider \`${namespace}\` failed: ${reason}`, `The provider \`${namespace}\` failed.`),
+    );
+  }
+}
+
+/** An object of the embedding program answers whatever it likes. */
+function readAnswer<Value>(namespace: string, answer: unknown): Answer<Value> {
+  const { ok, value, fault } = (answer ?? {}) as {
+    readonly ok?: unknown;
+    readonly value?: Value | undefined;
+    readonly fault?: Partial<CapabilityFault> | undefined;
+  };
+  if (ok === true && value !== undefined) return answerWith(value);
+  const { code, message } = fault ?? {};
+  if (ok === false && fault && typeof code === "string" && isFaultCode(code) && typeof message === "string") {
+    return { ok: false, fault: passOn(namespace, { ...fault, code, message }) };
+  }
+  return answerFault(
+    "capability_invalid_output",
+    `The provider \`${namespace}\` answered with neither a value nor a fault that has a code and a message.`,
+  );
+}
+
+function makeSafe(text: string, instead: string): string {
+  if (findCredential(text) !== undefined)
+    return `${instead} Its words are left out: they hold what looks like a credential.`;
+  return text.length > MOST_MESSAGE_CHARACTERS ? `${text.slice(0, MOST_MESSAGE_CHARACTERS)}…` : text;
+}

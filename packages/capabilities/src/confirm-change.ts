@@ -1,0 +1,121 @@
+/**
+ * A person's yes to exactly one change. No flag gives it; where nobody can be asked, the answer is no. What is put off waits
+ * as a plan: what exactly is to be done, for whom, and under which id it can be asked for again.
+ */
+import { randomBytes } from "node:crypto";
+import { type Answer, answerFault, answerWith, type CapabilityFault } from "./capability.ts";
+import type { BrokerCallOptions, ConfirmMutation, MutationPlan } from "./capability-broker.ts";
+import { digestJson } from "./plain-json.ts";
+
+/** Why it is not done; `undefined`: it may be. */
+export async function confirmChange(
+  plans: MutationPlans,
+  change: PlannedChange,
+  planId: string | undefined,
+  { confirm, signal }: BrokerCallOptions,
+): Promise<CapabilityFault | undefined> {
+  const made = plans.make(change, planId);
+  if (!made.ok) return made.fault;
+  const plan = made.value;
+  const what = `\`${change.operation.name}\` of \`${change.capability}\``;
+  if (!confirm) {
+    return notConfirmed(
+      `${what} changes something, and nobody can be asked here whether it may.`,
+      "Call it where a person answers: in a terminal, or from a program that gives `confirm`.",
+    );
+  }
+  const answer = await ask(() => confirm(plan, signal), signal);
+  if (answer === "cancelled") return answerFault("capability_cancelled", "The call was cancelled.").fault;
+  if (answer === "later") {
+    plans.keep(plan);
+    return notConfirmed(
+      `${what} waits to be confirmed, as the plan \`${plan.planId}\`.`,
+      `When the user has confirmed it, call it again with the same input and the plan id \`${plan.planId}\`.`,
+    );
+  }
+  plans.settle(plan);
+  if (answer === "yes") return undefined;
+  return answer === "no"
+    ? notConfirmed(`The user said no to ${what}.`, "Ask the user what to do instead; do not repeat the call.")
+    : notConfirmed(`Nobody could be asked about ${what}: the question failed.`, "Try again later.");
+}
+
+type Confirmed = Awaited<ReturnType<ConfirmMutation>> | "cancelled" | "failed";
+
+/** An answer that is none is no yes. */
+async function ask(
+  question: () => ReturnType<ConfirmMutation>,
+  signal: AbortSignal | undefined,
+): Promise<Confirmed> {
+  if (signal?.aborted) return "cancelled";
+  const { promise: cancelled, resolve } = Promise.withResolvers<"cancelled">();
+  const cancel = (): void => resolve("cancelled");
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    const answer = await Promise.race([question(), cancelled]);
+    return ["yes", "no", "later", "cancelled"].includes(answer) ? answer : "failed";
+  } catch {
+    return signal?.aborted ? "cancelled" : "failed"; // What went wrong is the asker's to report; here it is no yes.
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+function notConfirmed(message: string, hint: string): CapabilityFault {
+  return { code: "capability_mutation_not_confirmed", message, hint };
+}
+
+/** Only a plan that was put off is kept, in memory, for a while. */
+export interface MutationPlans {
+  /** A new plan, or the one that is meant by `planId`. The same change that was put off before keeps its id. */
+  make(change: PlannedChange, planId?: string): Answer<MutationPlan>;
+  /** Put off: it can be asked for again. */
+  keep(plan: MutationPlan): void;
+  /** Decided: it was confirmed or refused. */
+  settle(plan: MutationPlan): void;
+}
+
+export type PlannedChange = Omit<MutationPlan, "planId" | "fingerprint">;
+
+const KEPT_FOR_MS = 30 * 60_000;
+/** Of all users, and of one: nobody can push out the plans of others. */
+const MOST_PLANS = 10_000;
+const MOST_OF_ONE_USER = 100;
+
+export function createMutationPlans(now: () => number = Date.now): MutationPlans {
+  const kept = new Map<string, { readonly plan: MutationPlan; readonly until: number }>();
+  const ofUser = (userId: string): readonly MutationPlan[] => {
+    for (const [id, { until }] of kept) if (until <= now()) kept.delete(id);
+    return [...kept.values()].map(({ plan }) => plan).filter(({ caller }) => caller.userId === userId);
+  };
+  return {
+    make(change, planId) {
+      const { caller, capability, operation, account = null, input } = change;
+      // Who confirms a change confirms exactly this.
+      const fingerprint = digestJson([caller.userId, capability, operation.name, account, input]);
+      const mine = ofUser(caller.userId);
+      const meant = mine.find((plan) =>
+        planId === undefined ? plan.fingerprint === fingerprint : plan.planId === planId,
+      );
+      if (planId === undefined || meant?.fingerprint === fingerprint) {
+        const id = meant?.planId ?? `plan_${randomBytes(8).toString("hex")}`;
+        return answerWith({ planId: id, fingerprint, ...change });
+      }
+      return answerFault(
+        "capability_mutation_plan_mismatch",
+        meant
+          ? `The plan \`${planId}\` is for something else: capability, operation, account and input have to be the same as when it was made.`
+          : "There is no such plan of this user; plans are kept for half an hour, until they are decided.",
+        { hint: "Call the operation without a plan id: a new plan is made and confirmed." },
+      );
+    },
+    keep(plan) {
+      kept.delete(plan.planId);
+      kept.set(plan.planId, { plan, until: now() + KEPT_FOR_MS });
+      const [oldest, ...others] = ofUser(plan.caller.userId);
+      if (oldest && others.length >= MOST_OF_ONE_USER) kept.delete(oldest.planId);
+      if (kept.size > MOST_PLANS) kept.delete(kept.keys().next().value ?? "");
+    },
+    settle: ({ planId }) => void kept.delete(planId),
+  };
+}

@@ -1,0 +1,222 @@
+/**
+ * Calls the provider for a call that passed all checks, and holds what it answers to the schema and to what may leave a
+ * provider. What changes something is done by `performChange`, the rest by `performOperation`.
+ */
+import { checkJson, type JsonObject, presentFields } from "@metier/base/json";
+import type { RateLimits } from "./access.ts";
+import type { AccountStore } from "./accounts.ts";
+import type { AuditLog, CallAudit } from "./audit.ts";
+import { callProvider, type MakeContext } from "./call-provider.ts";
+import {
+  type Answer,
+  answerFault,
+  answerWith,
+  type CapabilityCaller,
+  type CapabilityFault,
+  type CapabilityOperation,
+  type ProviderAccount,
+} from "./capability.ts";
+import type { BrokerCallOptions } from "./capability-broker.ts";
+import { confirmChange, type MutationPlans } from "./confirm-change.ts";
+import type { IdempotencyJournal, JournalClaim, JournaledCall } from "./journal.ts";
+import { checkOutput, digestJson } from "./plain-json.ts";
+import type { CapabilityRegistry, RegisteredCapability } from "./provider-registry.ts";
+
+/** What an invocation uses. */
+export interface InvokeParts {
+  readonly registry: CapabilityRegistry;
+  readonly accounts: AccountStore;
+  readonly makeContext: MakeContext;
+  readonly limits: RateLimits;
+  readonly journal: IdempotencyJournal;
+  readonly plans: MutationPlans;
+  readonly audit: AuditLog;
+  readonly now: () => number;
+}
+
+/** A call that passed all checks. */
+export interface ReadyCall {
+  readonly caller: CapabilityCaller;
+  readonly capability: RegisteredCapability;
+  readonly operation: CapabilityOperation;
+  readonly input: JsonObject;
+  readonly account?: ProviderAccount | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly planId?: string | undefined;
+}
+
+/** What came of it: the output, and whether an earlier call had it. */
+export interface Performed {
+  readonly output: JsonObject;
+  readonly isRepeat: boolean;
+}
+
+/** What only reads. */
+export async function performOperation(
+  parts: Pick<InvokeParts, "makeContext">,
+  call: ReadyCall,
+  signal?: AbortSignal,
+): Promise<Answer<Performed>> {
+  const answered = await invokeProvider(parts, call, signal);
+  if (!answered.ok) return answered;
+  const checked = await checkAnswer(call, answered.value);
+  return checked.ok ? answerWith({ output: checked.value, isRepeat: false }) : checked;
+}
+
+function invokeProvider(
+  { makeContext }: Pick<InvokeParts, "makeContext">,
+  { caller, capability, operation, input, account, idempotencyKey }: ReadyCall,
+  signal: AbortSignal | undefined,
+): Promise<Answer<JsonObject>> {
+  const { definition, provider, timeoutMs } = capability;
+  const { namespace } = provider;
+  return callProvider({ namespace, timeoutMs, signal }, (limit) =>
+    provider.invoke(
+      presentFields({
+        capabilityId: definition.id,
+        operation: operation.name,
+        input,
+        account,
+        idempotencyKey,
+      }),
+      makeContext(namespace, caller, limit),
+    ),
+  );
+}
+
+async function checkAnswer(
+  { capability, operation }: ReadyCall,
+  output: JsonObject,
+): Promise<Answer<JsonObject>> {
+  const source = `The output of \`${operation.name}\` of \`${capability.definition.id}\``;
+  const safe = checkOutput(source, output);
+  if (!safe.ok || !operation.outputSchema) return safe;
+  const check = await checkJson(operation.outputSchema, safe.value);
+  if (check.ok) return safe;
+  return answerFault("capability_invalid_output", `${source} does not fit its schema: ${check.message}.`, {
+    hint: "The provider is at fault: its definition promises something else.",
+  });
+}
+
+/**
+ * What changes something outside: confirmed by a person, recorded before and after, and with an idempotency key at most
+ * once. What is known of an earlier call with the key is told without asking anybody.
+ */
+export async function performChange(
+  parts: InvokeParts,
+  call: ReadyCall,
+  audit: CallAudit,
+  options: BrokerCallOptions,
+): Promise<Answer<Performed>> {
+  const { journal, plans } = parts;
+  const { caller, capability, operation, account, input, planId } = call;
+  const journaled = describeCall(call);
+  const known = journaled && journal.recall(journaled);
+  if (known) return repeat(known);
+  const change = presentFields({
+    caller,
+    capability: capability.definition.id,
+    operation,
+    input,
+    account: account?.accountRef,
+    accountName: account?.accountEmail ?? account?.accountName,
+  });
+  const { signal } = options;
+  const refused = await confirmChange(plans, change, planId, options);
+  if (refused) return { ok: false, fault: refused };
+  const claim = journaled && (await journal.begin(journaled, signal));
+  if (claim && "ok" in claim) return repeat(claim);
+  return performClaimed(parts, call, audit, claim, signal);
+}
+
+async function performClaimed(
+  parts: InvokeParts,
+  call: ReadyCall,
+  audit: CallAudit,
+  claim: JournalClaim | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Answer<Performed>> {
+  try {
+    signal?.throwIfAborted();
+    audit.write("started");
+  } catch (fault) {
+    claim?.release();
+    if (signal?.aborted)
+      return answerFault("capability_cancelled", "The call was cancelled; nothing was done.");
+    throw fault;
+  }
+  try {
+    const answered = await invokeProvider(parts, call, signal);
+    const answer = answered.ok ? await checkAnswer(call, answered.value) : answered;
+    if (claim) settleClaim(claim, answered, answer, call.operation.idempotent);
+    if (answer.ok) return answerWith({ output: answer.value, isRepeat: false });
+    return { ok: false, fault: answered.ok ? answer.fault : tellDoubt(answer.fault, call) };
+  } catch (fault) {
+    claim?.abandon();
+    throw fault;
+  }
+}
+
+function describeCall(call: ReadyCall): JournaledCall | undefined {
+  const { caller, capability, operation, input, account, idempotencyKey } = call;
+  if (idempotencyKey === undefined) return undefined;
+  return {
+    userId: caller.userId,
+    capability: capability.definition.id,
+    operation: operation.name,
+    account: account?.accountRef,
+    key: idempotencyKey,
+    inputDigest: digestJson(input),
+    isIdempotent: operation.idempotent,
+    limitMs: capability.timeoutMs,
+  };
+}
+
+/** Only a result is a repetition; why there is none is told as it is. */
+function repeat(known: Answer<JsonObject>): Answer<Performed> {
+  return known.ok ? answerWith({ output: known.value, isRepeat: true }) : known;
+}
+
+/** After these nobody knows whether the change was made. */
+const DOUBTFUL: ReadonlySet<string> = new Set([
+  "capability_backend_unavailable",
+  "capability_invalid_output",
+  "capability_cancelled",
+  "capability_outcome_unknown",
+]);
+
+/** By these a provider says that it has not begun. */
+const NOT_BEGUN: ReadonlySet<string> = new Set([
+  "capability_not_found",
+  "capability_access_denied",
+  "capability_auth_required",
+  "capability_account_ambiguous",
+  "capability_invalid_input",
+  "capability_rate_limited",
+]);
+
+/** Any other fault is the result, and stays it: a provider that failed on the way may have done a part. */
+function settleClaim(
+  claim: JournalClaim,
+  answered: Answer<JsonObject>,
+  answer: Answer<JsonObject>,
+  isIdempotent: boolean,
+): void {
+  try {
+    if (answered.ok) claim.finish(answer);
+    else if (DOUBTFUL.has(answered.fault.code)) claim.abandon();
+    else if (isIdempotent || NOT_BEGUN.has(answered.fault.code)) claim.release();
+    else claim.finish(answer);
+  } catch {
+    // The caller is told the result all the same; to a repetition the intent says that nobody knows.
+  }
+}
+
+function tellDoubt(fault: CapabilityFault, { operation, idempotencyKey }: ReadyCall): CapabilityFault {
+  if (!DOUBTFUL.has(fault.code)) return fault;
+  const hint =
+    operation.idempotent && idempotencyKey !== undefined
+      ? "Call again with the same idempotency key: the operation is idempotent."
+      : "Look at the system itself whether it happened before you call again.";
+  return { ...fault, message: `${fault.message} Whether the change was made is not known.`, hint };
+}

@@ -1,0 +1,192 @@
+/**
+ * Tokens that say for whom a command of a run asks. Keys live in the memory of this process alone and change from time to
+ * time; what is remembered of a token, its nonces included, is forgotten when the token has ended.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { done, type Result } from "@metier/base/result";
+import type { CapabilityCaller } from "../capability.ts";
+import {
+  ALGORITHM,
+  chatClaims,
+  LEEWAY_SECONDS,
+  MAX_TOKEN_LENGTH,
+  readToken,
+  refuseToken,
+  runClaims,
+  type TokenRefusal,
+} from "./read-token.ts";
+
+export interface CallerTokens {
+  /** For one command of a run. The caller's `runId`, `skill` and `declared` are claims of it too. */
+  mint(caller: CapabilityCaller, ttlMs: number): Promise<MintedToken>;
+  /** Each nonce is accepted once with a token. `runId`: the run whose socket the request came through. */
+  verify(
+    token: string | undefined,
+    nonce: string | undefined,
+    expected?: { readonly runId?: string | undefined },
+  ): Promise<Result<CapabilityCaller, TokenRefusal>>;
+  /** New tokens get a new key; the old one verifies until the last of its tokens has ended. */
+  rotate(): void;
+}
+
+interface MintedToken {
+  readonly token: string;
+  readonly jti: string;
+  /** It is refused from now on, whatever its end. */
+  revoke(): void;
+}
+
+const TYPE = "metier-caller+jwt";
+const ISSUER = "metier";
+const AUDIENCE = "metier-capabilities";
+const KEY_BYTES = 32;
+const KEY_LIFE_MS = 60 * 60 * 1000;
+const LEEWAY_MS = LEEWAY_SECONDS * 1000;
+
+const MAX_NONCE_LENGTH = 128;
+/** With one token. A command that asks more often than this is not answered any more. */
+const MAX_NONCES = 10_000;
+
+interface SigningKey {
+  readonly id: string;
+  readonly secret: Uint8Array;
+  readonly madeAt: number;
+  /** Of the tokens it has made, the last one's; with the leeway. */
+  endsAt: number;
+}
+
+export function createCallerTokens({ now = Date.now }: { now?(): number } = {}): CallerTokens {
+  const keys = createKeys(now);
+  const live = new Map<string, { readonly endsAt: number; readonly nonces: Set<string> }>();
+  const forgetEnded = (): void => {
+    for (const [jti, { endsAt }] of live) if (endsAt <= now()) live.delete(jti);
+    keys.forgetEnded();
+  };
+
+  return {
+    async mint(caller, ttlMs) {
+      const key = keys.current();
+      forgetEnded();
+      const issuedAt = Math.floor(now() / 1000);
+      const exp = Math.ceil((now() + ttlMs) / 1000);
+      const jti = randomUUID();
+      const { SignJWT } = await import("jose");
+      const claims = { ...chatClaims(caller), ...runClaims(caller), iss: ISSUER, aud: AUDIENCE };
+      const token = await new SignJWT({ ...claims, jti, iat: issuedAt, exp })
+        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: key.id })
+        .sign(key.secret);
+      if (token.length > MAX_TOKEN_LENGTH) {
+        throw new TypeError(
+          `What is known of the caller makes a token of ${token.length} characters; at most ${MAX_TOKEN_LENGTH} fit into a variable.`,
+        );
+      }
+      const endsAt = exp * 1000 + LEEWAY_MS;
+      key.endsAt = Math.max(key.endsAt, endsAt);
+      live.set(jti, { endsAt, nonces: new Set() });
+      return { token, jti, revoke: () => void live.delete(jti) };
+    },
+    async verify(token, nonce, { runId } = {}) {
+      forgetEnded();
+      const read = await readToken(token, {
+        typ: TYPE,
+        isHeader: ({ kid }) => typeof kid === "string",
+        findKey: ({ kid }) => keys.find(kid as string)?.secret,
+        audience: AUDIENCE,
+        issuer: ISSUER,
+        now: now(),
+      });
+      if (!read.ok) return read;
+      const { caller, claims } = read.value;
+      const known = live.get(claims.jti as string);
+      if (known === undefined || caller.runId !== runId) return refuseToken("claims");
+      if (nonce === undefined || nonce.trim() === "") return refuseToken("missing");
+      if (nonce.length > MAX_NONCE_LENGTH) return refuseToken("format");
+      if (known.nonces.has(nonce) || known.nonces.size >= MAX_NONCES) return refuseToken("replayed");
+      known.nonces.add(nonce);
+      return done(caller);
+    },
+    rotate: () => void keys.rotate(),
+  };
+}
+
+function createKeys(now: () => number) {
+  const keys = new Map<string, SigningKey>();
+  let current: SigningKey | undefined;
+  const rotate = (): SigningKey => {
+    current = { id: randomUUID(), secret: randomBytes(KEY_BYTES), madeAt: now(), endsAt: 0 };
+    keys.set(current.id, current);
+    return current;
+  };
+  return {
+    /** A new one from time to time. */
+    current: () => (current === undefined || now() - current.madeAt >= KEY_LIFE_MS ? rotate() : current),
+    find: (id: string) => keys.get(id),
+    rotate,
+    forgetEnded(): void {
+      for (const [id, key] of keys) if (key !== current && key.endsAt <= now()) keys.delete(id);
+    },
+  };
+}
+
+// Tokens that tell a provider in another process for whom it works. Each provider has a key of its own, so that none can
+// make tokens for another, or for the broker. `verifyBridgeToken` is the other side, for bridges written in TypeScript.
+
+/** Of one provider. */
+export interface BridgeTokens {
+  /** For one call. `ttlMs` defaults to the longest that a call may take. */
+  mint(caller: CapabilityCaller, ttlMs?: number): Promise<string>;
+  /** The key in base64url, for `ASH_CONTEXT_TOKEN_SECRET` and `METIER_CONTEXT_TOKEN_SECRET` of the bridge. */
+  exportSecret(): string;
+}
+
+const BRIDGE_TYPE = "ASH_CONTEXT";
+const VERSION = 1;
+const TTL_MS = 300_000;
+
+/** `namespace`: the audience of its tokens. */
+export function createBridgeTokens(namespace: string): BridgeTokens {
+  const secret = randomBytes(KEY_BYTES);
+  return {
+    async mint(caller, ttlMs = TTL_MS) {
+      const { SignJWT } = await import("jose");
+      const now = Date.now();
+      const claims = {
+        ...chatClaims(caller),
+        ver: VERSION,
+        aud: namespace,
+        jti: randomUUID().replaceAll("-", ""),
+        iat: Math.floor(now / 1000),
+        exp: Math.ceil((now + ttlMs) / 1000),
+      };
+      // The canonical form that other readers of these tokens are used to.
+      const sorted = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1));
+      return new SignJWT(Object.fromEntries(sorted))
+        .setProtectedHeader({ alg: ALGORITHM, typ: BRIDGE_TYPE, ver: VERSION })
+        .sign(secret);
+    },
+    exportSecret: () => secret.toString("base64url"),
+  };
+}
+
+/** `secret`: as the bridge finds it in its environment. Without an audience the token may be for any provider. */
+export async function verifyBridgeToken(
+  token: string | undefined,
+  secret: string,
+  expected: { readonly audience?: string | undefined; now?(): number } = {},
+): Promise<Result<CapabilityCaller, TokenRefusal>> {
+  const { audience, now = Date.now } = expected;
+  const read = await readToken(token, {
+    typ: BRIDGE_TYPE,
+    isHeader: ({ ver }) => ver === VERSION,
+    findKey: () => (secret === "" ? undefined : readSecret(secret)),
+    audience,
+    now: now(),
+  });
+  return read.ok ? done(read.value.caller) : read;
+}
+
+/** Hex where it can be that, then base64url, then the text itself: other issuers write it in any of these ways. */
+function readSecret(secret: string): Uint8Array {
+  if (secret.length % 2 === 0 && /^[0-9a-f]+$/i.test(secret)) return Buffer.from(secret, "hex");
+  return /^[A-Za-z0-9_-]+={0,2}$/.test(secret) ? Buffer.from(secret, "base64url") : Buffer.from(secret);
+}

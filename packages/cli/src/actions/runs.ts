@@ -1,0 +1,168 @@
+/** `metier runs`: what was run, from the logs alone. Needs no catalog, no model and no network. */
+import { EXIT, MetierError, UsageError } from "@metier/base/errors";
+import { metierPlaces, type Places } from "@metier/base/places";
+import {
+  countRuns,
+  listRunIds,
+  listRuns,
+  type RemovedRuns,
+  type RunSummary,
+  readRunLog,
+  removeOldRuns,
+  removeRuns,
+  runFolder,
+  viewRun,
+} from "@metier/run/events";
+import type { Action } from "../commands/define.ts";
+import type { RunsFlags } from "../commands/doing.ts";
+import { type CliContext, endWith, err, reply, requireAction } from "../context.ts";
+import { homeFolder } from "../open-metier.ts";
+import { runsText, runText, statsText } from "../output/run-text.ts";
+import { count } from "../output/style.ts";
+import { parseNumber } from "./run-request.ts";
+import { exportRun } from "./runs-export.ts";
+
+type RunsAction = (context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]) => void;
+
+const ACTIONS: Readonly<Record<string, RunsAction>> = {
+  list,
+  show,
+  stats,
+  export: exportOne,
+  delete: remove,
+};
+
+const DEFAULT_NUMBER = "20";
+
+export const runsAction: Action<RunsFlags> = async (context, flags, ...words) => {
+  const [name = "list", ...rest] = words;
+  const act = requireAction("runs", ACTIONS, name, "list, show, stats, export or delete");
+  act(context, flags, metierPlaces(homeFolder(context, flags), context.io.environment), rest);
+};
+
+function list(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+  refuseWords("metier runs list", words);
+  const most = parseNumber("--number", flags.number ?? DEFAULT_NUMBER, "runs");
+  const all = wantedRuns(listRuns(places), flags);
+  const shown = all.slice(0, most);
+  const isNarrowed = (flags.skill ?? flags.since) !== undefined || flags.failed;
+  const none = isNarrowed
+    ? "No kept run matches; `metier runs` lists all of them."
+    : "No run is kept; `metier run <skill>` makes one.";
+  reply(context, flags, { runs: shown }, (style) => (all.length === 0 ? none : runsText(shown, style)));
+  if (!flags.json && shown.length < all.length)
+    err(context, `${count(all.length - shown.length, "older run")}: \`--number\` shows more.`);
+}
+
+function stats(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+  refuseWords("metier runs stats", words);
+  const skills = countRuns(wantedRuns(listRuns(places), flags));
+  const none = "No run is kept, so there is nothing to count.";
+  reply(context, flags, { skills }, (style) => (skills.length === 0 ? none : statsText(skills, style)));
+}
+
+function show(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+  const [wanted, ...more] = words;
+  if (wanted === undefined || more.length > 0) throw new UsageError("Usage: `metier runs show ID`.");
+  const runId = requireRun(places, wanted);
+  const reading = readRunLog(runFolder(places, runId).log);
+  if (!reading.ok)
+    throw new MetierError("io.failed", reading.refusal.message, { hint: "`metier runs delete` removes it." });
+  const { events, unknown, broken, torn } = reading.value;
+  const view = { ...viewRun(events), runId };
+  const log = { events: events.length, unknown, broken, torn };
+  reply(context, flags, { ...view, log }, (style) => runText(view, style));
+  if (flags.json) return;
+  if (unknown > 0) err(context, `${count(unknown, "event")} of a newer version of Metier are not shown.`);
+  if (broken > 0) err(context, `${count(broken, "line")} of the log cannot be read.`);
+  if (torn) err(context, "The last line of the log was cut off.");
+}
+
+function remove(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+  const { removed, diagnostics } = removeWanted(places, flags.olderThan, words);
+  if (diagnostics.length > 0) endWith(context, EXIT.failed);
+  const none = "No run was removed.";
+  const text = removed.length > 0 ? `Removed ${count(removed.length, "run")}: ${removed.join(", ")}` : none;
+  reply(context, flags, { removed, diagnostics }, () => text, diagnostics);
+}
+
+function removeWanted(places: Places, olderThan: string | undefined, words: readonly string[]): RemovedRuns {
+  if ((olderThan === undefined) === (words.length === 0)) {
+    throw new UsageError("Usage: `metier runs delete ID…` or `metier runs delete --older-than AGE`.");
+  }
+  if (olderThan !== undefined) return removeOldRuns(places, parseAge(olderThan));
+  return removeRuns(places, [...new Set(words.map((word) => requireRun(places, word)))]);
+}
+
+function exportOne(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+  const [wanted, ...more] = words;
+  if (wanted === undefined || more.length > 0)
+    throw new UsageError("Usage: `metier runs export ID [-o FILE]`.");
+  exportRun(context, flags, places, requireRun(places, wanted));
+}
+
+/** States in which a run did not do what it should, and nobody wanted that. */
+const FAILED: ReadonlySet<RunSummary["state"]> = new Set(["failed", "limited", "refused"]);
+
+function wantedRuns(runs: readonly RunSummary[], { skill, since, failed }: RunsFlags): readonly RunSummary[] {
+  const start = since === undefined ? undefined : parseSince(since);
+  return runs.filter(
+    (run) =>
+      (skill === undefined || run.skill === skill) &&
+      (start === undefined || Date.parse(run.startedAt) >= start) &&
+      (!failed || FAILED.has(run.state)),
+  );
+}
+
+/** The run whose id begins so; only one may. */
+function requireRun(places: Places, wanted: string): string {
+  const found = wanted === "" ? [] : listRunIds(places).filter((id) => id.startsWith(wanted));
+  const [only, ...others] = found;
+  if (only === undefined) {
+    throw new MetierError("run.not_found", `No run has the id \`${wanted}\`.`, {
+      hint: "`metier runs` lists those that are kept.",
+    });
+  }
+  if (others.length > 0 && only !== wanted) {
+    const some = found.slice(0, 5).join(", ");
+    const more = found.length > 5 ? ", …" : "";
+    const message = `\`${wanted}\` is the beginning of ${found.length} ids: ${some}${more}.`;
+    throw new UsageError(message, { hint: "Give more of the id." });
+  }
+  return only;
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+function parseAge(text: string): number {
+  const age = readAge(text);
+  if (age !== undefined) return age;
+  throw new UsageError(`\`--older-than ${text}\` is no age.`, {
+    hint: "Use a number of minutes, hours, days or weeks: 90m, 12h, 30d, 4w.",
+  });
+}
+
+function readAge(text: string): number | undefined {
+  const [, number, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 0);
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** An age before now, or a date: a day begins at midnight here. */
+function parseSince(text: string): number {
+  const age = readAge(text);
+  if (age !== undefined) return Date.now() - age;
+  // Without a time, `Date` would take a day to begin in Greenwich. A 30th of February would be one of March.
+  const time = DATE.test(text) ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : Number.NaN;
+  const day = new Date(`${text.slice(0, 10)}T00:00Z`);
+  if (!Number.isNaN(time) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10)))
+    return time;
+  throw new UsageError(`\`--since ${text}\` is not an age or a date.`, {
+    hint: "Use an age (90m, 12h, 7d, 4w) or a date (2026-03-01, 2026-03-01T14:30).",
+  });
+}
+
+function refuseWords(usage: string, words: readonly string[]): void {
+  if (words.length > 0) throw new UsageError(`Usage: \`${usage}\`.`);
+}

@@ -1,0 +1,118 @@
+/**
+ * A skill that is named by where it is: `./folder`, `path/to/SKILL.md`, or the name of a folder right here, as `metier new`
+ * leaves it. It is used like a skill of `--path`: exactly this one, whatever else has its name, and trusted no more than
+ * others from there.
+ */
+import { lstatSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { UsageError } from "@metier/base/errors";
+import { isInside, isOwnFolder, realPathOr } from "@metier/base/places";
+import { safeLine } from "@metier/base/text";
+import type { Metier } from "@metier/runtime";
+import { isSkillName, type Skill } from "@metier/skills";
+import type { CommonFlags } from "../commands/define.ts";
+import { type CliContext, err } from "../context.ts";
+import { openMetier, workingDirectory } from "../open-metier.ts";
+
+interface OpenedSkill {
+  readonly metier: Metier;
+  /** What `metier` knows the skill by. */
+  readonly address: string;
+  /** The command that trusts it, if it was named by its path and is not trusted. */
+  readonly trustWith?: string;
+}
+
+/** `word`: a name, `scope:name` or a path. A name that is not found is left for the run to refuse. */
+export async function openSkill(context: CliContext, flags: CommonFlags, word: string): Promise<OpenedSkill> {
+  const cwd = workingDirectory(context, flags);
+  if (isPath(word)) return openAt(context, flags, word, resolve(cwd, word));
+  const metier = await openMetier(context, flags);
+  const folder = join(cwd, word);
+  if (metier.get(word) !== undefined || !isSkillName(word) || !isOwnSkillFolder(folder)) {
+    return { metier, address: word };
+  }
+  await metier.capabilities.close();
+  if (!flags.json) err(context, `No skill named \`${word}\` is set up, so this runs \`./${word}\`.`);
+  return openAt(context, flags, `./${word}`, folder);
+}
+
+/** Names have neither a slash nor a dot at either end. */
+function isPath(word: string): boolean {
+  return word.includes("/") || word === "." || word === ".." || /\.(?:md|ya?ml)$/i.test(word);
+}
+
+/** Right here, and nobody else's: in a folder that is shared, a name must not mean what others put there. */
+function isOwnSkillFolder(folder: string): boolean {
+  const isThere = lstatSync(join(folder, SKILL_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
+  return isThere && isOwnFolder(folder);
+}
+
+const SKILL_FILE = "SKILL.md";
+
+async function openAt(
+  context: CliContext,
+  flags: CommonFlags,
+  word: string,
+  named: string,
+): Promise<OpenedSkill> {
+  const stats = statSync(named, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    throw new UsageError(`\`${word}\` does not exist.`, {
+      hint: "Name a skill folder, a `SKILL.md`, or a skill that `metier list` shows.",
+    });
+  }
+  const isSkillFile = !stats.isDirectory() && basename(named).toLowerCase() === SKILL_FILE.toLowerCase();
+  const location = isSkillFile ? dirname(named) : named;
+  const metier = await openMetier(context, { ...flags, path: [...(flags.path ?? []), location] });
+  try {
+    const skill = requireSkillAt(metier, word, location);
+    const address = addressOf(metier, skill, word);
+    if (skill.trust.level === "trusted") return { metier, address };
+    const path = await pathToType(context, location);
+    return { metier, address, trustWith: `metier trust ${skill.name} --path ${path}` };
+  } catch (fault) {
+    await metier.capabilities.close();
+    throw fault;
+  }
+}
+
+function requireSkillAt({ catalog }: Metier, word: string, location: string): Skill {
+  const real = realPathOr(location);
+  const isAt = ({ form, directory, location: file }: Skill): boolean =>
+    realPathOr(form === "directory" ? directory : file) === real;
+  const skill = catalog.all.find(isAt);
+  if (skill) return skill;
+  const below = catalog.all.filter(({ directory }) => isInside(realPathOr(directory), real));
+  const [first] = below;
+  if (first) {
+    throw new UsageError(`\`${word}\` holds ${below.length === 1 ? "a skill" : "skills"}, but is not one.`, {
+      hint: `Name one, as in \`${word.replace(/\/+$/, "")}/${relative(real, realPathOr(first.directory))}\`.`,
+    });
+  }
+  const errors = catalog.diagnostics
+    .filter(({ severity, path }) => severity === "error" && isInside(realPathOr(path), real))
+    .map(({ message }) => safeLine(message));
+  throw new UsageError([`\`${word}\` is not a skill that can be run.`, ...errors].join(" "), {
+    hint: `\`metier validate ${word}\` says what is wrong with it.`,
+  });
+}
+
+/** Only an address that leads to this very skill: its name may be another one's, too. */
+function addressOf({ catalog }: Metier, skill: Skill, word: string): string {
+  const address = [skill.name, `${skill.scope}:${skill.name}`].find((one) => catalog.get(one) === skill);
+  if (address !== undefined) return address;
+  const other = catalog.get(`${skill.scope}:${skill.name}`)?.location ?? "";
+  throw new UsageError(`\`${word}\` has the name of the skill at \`${other}\`, which comes first.`, {
+    hint: "Leave out the `--path` that brings it, or rename one of the two.",
+  });
+}
+
+/** What to type after `metier run` for a skill that lies in `folder`. */
+export async function pathToType({ io }: CliContext, folder: string): Promise<string> {
+  const path = relative(io.cwd, folder);
+  const isBelow = path !== "" && !path.startsWith("..") && !isAbsolute(path);
+  const shown = isBelow ? `./${path}` : folder;
+  if (/^[\w@%+=:,./-]+$/.test(shown)) return shown;
+  const { quoteWord } = await import("@metier/sandbox"); // Rare enough to load it then.
+  return quoteWord(shown);
+}

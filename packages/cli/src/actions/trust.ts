@@ -1,0 +1,182 @@
+/** `metier trust`, `metier untrust`, `metier trust list`: a user's decisions, recorded and taken back. */
+import { existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isDigest } from "@metier/base/digest";
+import { EXIT, SkillError, UsageError } from "@metier/base/errors";
+import { presentFields } from "@metier/base/json";
+import { expandPath, isInside, realPathOr } from "@metier/base/places";
+import { safeLine } from "@metier/base/text";
+import type { Metier } from "@metier/runtime";
+import { parseSkillAddress, type Skill } from "@metier/skills";
+import { approveRemote, type Grants, grantSkill, identifyContent, revoke } from "@metier/skills/trust";
+import type { Action, CommonFlags } from "../commands/define.ts";
+import { type CliContext, endWith, reply } from "../context.ts";
+import { openMetier, projectConfigOf, recordFolder, workingDirectory } from "../open-metier.ts";
+import { count } from "../output/style.ts";
+import { openSkill } from "./skill-path.ts";
+
+export const trustAction: Action = async (context, flags, ...targets) => {
+  const metier = await openMetier(context, flags);
+  if (targets.length === 1 && targets[0] === "list") {
+    showGrants(context, flags, metier.grants);
+    return;
+  }
+  const cwd = workingDirectory(context, flags);
+  const granted: Granted[] = [];
+  for (const target of targets.length > 0 ? targets : [metier.project.root]) {
+    const unknown = findUnknownSkill(metier, target, cwd);
+    if (unknown === undefined) granted.push(grant(metier, target, cwd));
+    else granted.push(await grantUnknown(context, flags, target, unknown));
+  }
+  reply(context, flags, { trusted: granted }, () => granted.map(({ text }) => text).join("\n"));
+};
+
+export const untrustAction: Action = async (context, flags, ...targets) => {
+  const metier = await openMetier(context, flags, { autoDiscover: false });
+  const cwd = workingDirectory(context, flags);
+  const revoked = (targets.length > 0 ? targets : [metier.project.root]).map((target) =>
+    takeBack(metier, target, cwd),
+  );
+  const folders = revoked.flatMap((grants) => grants.folders.map(({ path }) => path));
+  const skills = revoked.flatMap((grants) => grants.skills.map(({ name, digest }) => ({ name, digest })));
+  const lines = [...folders, ...skills.map(({ name }) => name)].map(
+    (what) => `No longer recorded: ${safeLine(what)}`,
+  );
+  if (lines.length === 0) {
+    endWith(context, EXIT.no);
+    lines.push("Nothing of that was recorded; `metier trust list` shows what is.");
+  }
+  reply(context, flags, { folders, skills }, () => lines.join("\n"));
+};
+
+/** The folder of a skill that lies where nobody looks: as `metier run ./x` takes it, so it is trusted. */
+function findUnknownSkill({ catalog, places }: Metier, target: string, cwd: string): string | undefined {
+  const path = expandPath(target, places.home, cwd);
+  if (!looksLikePath(target) || !existsSync(join(path, SKILL_FILE))) return undefined;
+  const isKnown = catalog.all.some(({ directory }) => realPathOr(directory) === realPathOr(path));
+  return isKnown ? undefined : path;
+}
+
+const SKILL_FILE = "SKILL.md";
+
+async function grantUnknown(
+  context: CliContext,
+  flags: CommonFlags,
+  target: string,
+  path: string,
+): Promise<Granted> {
+  const { metier, address } = await openSkill(context, flags, path);
+  try {
+    const granted = grantOne(metier, metier.require(address));
+    return { ...granted, text: `${granted.text}\n  \`metier run ${safeLine(target)}\` runs it.` };
+  } finally {
+    await metier.capabilities.close();
+  }
+}
+
+function looksLikePath(target: string): boolean {
+  return /^[.~/]|[/\\]/.test(target);
+}
+
+interface Granted {
+  readonly kind: "folder" | "skill";
+  readonly target: string;
+  readonly digest?: string;
+  readonly files?: number;
+  readonly text: string;
+}
+
+/** A folder on disk, or the name of a skill; what looks like a path is one. */
+function grant(metier: Metier, target: string, cwd: string): Granted {
+  const path = expandPath(target, metier.places.home, cwd);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!looksLikePath(target) && metier.has(target)) return grantOne(metier, metier.require(target));
+  if (!isFolder) {
+    if (looksLikePath(target))
+      throw new UsageError(`\`${target}\` is not a folder.`, { hint: "Name a folder or a skill." });
+    return grantOne(metier, metier.require(target));
+  }
+  const skill = metier.catalog.all.find(
+    ({ directory, form }) => form === "directory" && realPathOr(directory) === realPathOr(path),
+  );
+  return skill ? grantOne(metier, skill) : grantWhole(metier, realPathOr(path));
+}
+
+function grantWhole(metier: Metier, folder: string): Granted {
+  if (isInside(realPathOr(metier.places.home), folder)) {
+    const message = `\`${folder}\` holds your home folder: trusting it would trust everything you ever clone.`;
+    throw new UsageError(message, { hint: "Name the project or skills folder you mean." });
+  }
+  refuseWithoutEffect(metier, folder);
+  const config = folder === realPathOr(metier.project.root) ? projectConfigOf(metier) : undefined;
+  const question = { folder, about: "new", ...presentFields({ config }) } as const;
+  const outcome = recordFolder(metier, question, "trusted");
+  if (!outcome.ok) throw new UsageError(outcome.refusal.message, { hint: outcome.refusal.hint });
+  const also = config ? `, with ${config.path} as it is now` : "";
+  // Skills of custom paths are trusted one by one: a folder's grant is for a project or a user's folder.
+  const foreign = metier.catalog.all.filter(
+    ({ scope, directory }) => scope === "custom" && isInside(realPathOr(directory), folder),
+  );
+  const note =
+    foreign.length > 0
+      ? `\n  ${count(foreign.length, "skill")} of a custom path in it stay untrusted; use \`metier trust <skill>\` or \`skills.trusted-paths\`.`
+      : "";
+  return { kind: "folder", target: folder, text: `Trusted: the folder ${safeLine(folder + also)}${note}` };
+}
+
+/** Where a project keeps what Metier reads, or what makes a folder a project. */
+const PROJECT_MARKS = [".git", ".metier", ".agents", ".claude"];
+
+/** A folder's grant is for a project, or for a folder of skills that is searched. */
+function refuseWithoutEffect({ roots, project }: Metier, folder: string): void {
+  const searched = [project.root, ...roots.flatMap(({ path, grantFolder }) => [path, grantFolder])];
+  const isSearched = searched.some((path) => {
+    const real = realPathOr(path);
+    return isInside(real, folder) || isInside(folder, real);
+  });
+  if (isSearched || PROJECT_MARKS.some((mark) => existsSync(join(folder, mark)))) return;
+  throw new UsageError(
+    `\`${folder}\` is neither a project nor searched for skills: nothing to trust there.`,
+    {
+      hint: "Name a skill's folder in it (`metier trust ./folder/skill`), or add it to `skills.trusted-paths` in your config.",
+    },
+  );
+}
+
+/** Of a server's skill what the server declares counts; nothing of it has to be here. */
+function grantOne(metier: Metier, skill: Skill): Granted {
+  if (skill.remote) {
+    const { server, files } = skill.remote;
+    const { digest } = approveRemote(metier.places, skill.name, skill.remote);
+    const text = `Approved: ${skill.name} of the MCP server ${server}, ${count(files.length, "file")} as it declares them now (${digest})`;
+    return { kind: "skill", target: skill.name, digest, files: files.length, text: safeLine(text) };
+  }
+  const outcome = identifyContent(skill);
+  if (!outcome.ok)
+    throw new SkillError(outcome.refusal.message, "skill.load", { hint: outcome.refusal.hint });
+  const identity = outcome.value;
+  grantSkill(metier.places, { name: skill.name, location: skill.location, identity });
+  const { digest, files } = identity;
+  const text = `Trusted: ${skill.name} at ${skill.location}, ${count(files.length, "file")} as they are now (${digest})`;
+  return { kind: "skill", target: skill.name, digest, files: files.length, text: safeLine(text) };
+}
+
+function takeBack({ places }: Metier, target: string, cwd: string): Grants {
+  if (isDigest(target)) return revoke(places, { digest: target }).revoked;
+  const byName = revoke(places, { skill: parseSkillAddress(target).name }).revoked;
+  if (byName.skills.length > 0) return byName;
+  return revoke(places, { folder: resolve(expandPath(target, places.home, cwd)) }).revoked;
+}
+
+function showGrants(context: CliContext, flags: CommonFlags, { folders, skills }: Grants): void {
+  const counted = skills.map(({ files, ...rest }) => ({ ...rest, files: files.length }));
+  const lines = [
+    ...folders.map(
+      ({ path, decision, configDigest }) =>
+        `folder  ${decision}  ${path}${configDigest ? "  (with its config)" : ""}`,
+    ),
+    ...skills.map(({ name, location, digest }) => `skill   trusted  ${name}  ${location}  ${digest}`),
+  ];
+  const none = "Nothing is recorded yet; `metier trust` trusts this project.";
+  reply(context, flags, { folders, skills: counted }, () => lines.map(safeLine).join("\n") || none);
+}

@@ -1,0 +1,171 @@
+/** The commands that let skills do something, and show what was done. */
+import {
+  APPROVE_FLAG,
+  CALLER_FLAGS,
+  type DeclaredCommand,
+  defineCommand,
+  type FlagsOf,
+  MODEL_FLAG,
+  manyArguments,
+  optionalArgument,
+  switchFlag,
+  textFlag,
+  VARIABLES_FLAG,
+} from "./define.ts";
+
+const init = defineCommand({
+  name: "init",
+  brief: "Choose a model: finds what you have, tests it and writes your config",
+  description:
+    "Start here. Looks for keys in your environment, for Ollama, LM Studio, llama.cpp\nand vLLM on this machine, for GGUF files and for your own `claude` program. With a\npath, looks for GGUF files there. Lets you choose, makes one short test call and\nwrites `[models.default]` to your config. Without a\nterminal, `--yes` takes the first model that answers. Exits 1 when nothing was\nchosen, 6 when no model was found or none answered.",
+  examples: ["metier init", "metier init --yes", "metier init ~/Downloads/qwen3-8b.gguf"],
+  flags: {
+    yes: switchFlag("Take the best model that answers, without asking"),
+    replace: switchFlag("Replace the default model you have"),
+  },
+  positional: optionalArgument("path", "GGUF file, or folder to look for GGUF files in"),
+  from: () => import("../actions/init.ts"),
+  action: "initAction",
+});
+export type InitFlags = FlagsOf<typeof init>;
+
+const run = defineCommand({
+  name: "run",
+  brief: "Run a skill in isolation and print its result",
+  description:
+    "The skill runs in its own loop with its own tools and sandbox. The answer goes to stdout, progress to stderr. Text piped in is the message; with a message, stdin is read only for `-`. Needs a model: `metier init` finds one.\n\nExits 3 when the skill is refused, 4 when a limit stopped the run, 5 when it failed, 6 when there is no model, 130 when you cancel it.",
+  usage: ["<skill> [<task>...]"],
+  examples: [
+    'metier run summarize-text "Summarize README.md in three lines"',
+    'metier run research --input \'{"topic": "tides"}\' --max-iterations 5',
+    "git diff | metier run summarize-text",
+    'git diff | metier run summarize-text "Summarize this:" -',
+    'metier run ./my-skill "Try it"',
+    "metier run triage-issue --dry-run",
+    "metier run summarize-text --record run.jsonl",
+    "metier run summarize-text --replay run.jsonl",
+  ],
+  flags: {
+    context: textFlag("text", "Background the skill should know"),
+    args: textFlag("line", "Arguments for $ARGUMENTS, $0, $1 in the skill's text"),
+    input: textFlag("json", "Input for a skill with an input schema: JSON or @file"),
+    model: MODEL_FLAG,
+    variables: VARIABLES_FLAG,
+    envFile: textFlag("file", "Same as --variables; Node also reads it and exits 9 if the file is missing"),
+    approve: APPROVE_FLAG,
+    maxIterations: textFlag("count", "Stop after this many calls to the model"),
+    timeout: textFlag("seconds", "Stop the run after this many seconds"),
+    maxTokens: textFlag("tokens", "Stop when the run has used this many tokens"),
+    maxCost: textFlag("amount", "Stop when the run has cost this much, such as 0.50"),
+    write: switchFlag("Let a trusted skill write to the working directory"),
+    out: textFlag("dir", "Copy files from the work folder here when the run ends"),
+    dryRun: switchFlag("Show prompt, tools, model, variables and sandbox without calling a model"),
+    events: switchFlag("Print each event as a line of JSON"),
+    quiet: switchFlag("Show only the answer and what went wrong"),
+    record: textFlag("file", "Record the run for a replay"),
+    replay: textFlag("file", "Replay a recorded run instead of calling a model"),
+    ...CALLER_FLAGS,
+  },
+  positional: manyArguments("skill", "Name, scope:name or path, then the task in words; - is stdin", 1),
+  from: () => import("../actions/run.ts"),
+  action: "runAction",
+});
+export type RunFlags = FlagsOf<typeof run>;
+
+const chat = defineCommand({
+  name: "chat",
+  brief: "Chat with a model that can use your skills",
+  description:
+    "Type `/name arguments` to call a skill or a custom command (from `.claude/commands` or `.metier/commands`) yourself. With a message, prints one answer to stdout. Without one, starts a conversation in the terminal; type `/help` there for more. `--continue` resumes the last chat.\n\nExits 3 when a skill is refused, 4 when a limit stopped the answer, 5 when it failed, 6 when there is no model, 130 when you cancel it.",
+  examples: [
+    "metier chat",
+    'metier chat "What do my notes say about tides?"',
+    'metier chat "/summarize-text README.md" --json',
+    "metier chat --model fast --max-tokens 200000 --write",
+    "metier chat --continue",
+  ],
+  flags: {
+    model: MODEL_FLAG,
+    approve: APPROVE_FLAG,
+    maxTokens: textFlag("tokens", "Token limit for the conversation and the skills it runs"),
+    maxCost: textFlag("amount", "Stop when the conversation has cost this much, such as 0.50"),
+    write: switchFlag("Let tools write to the working directory"),
+    continue: switchFlag("Continue the last chat of this folder"),
+    ...CALLER_FLAGS,
+  },
+  positional: manyArguments("message", "Your message; - is stdin; leave it out to start a conversation"),
+  from: () => import("../actions/chat.ts"),
+  action: "chatAction",
+});
+export type ChatFlags = FlagsOf<typeof chat>;
+
+const script = defineCommand({
+  name: "script",
+  brief: "Run a skill's script in its sandbox",
+  description:
+    "Passes on the script's output as it appears, and piped input to the script. Without a script, lists the scripts of the skill. Needs no model.\n\nExits 0 when the script does, 1 when it doesn't exist, 3 when the skill is refused, 4 when a limit stopped the script, 5 when it ends with another exit code, 6 when the sandbox or a program is missing, 130 when you cancel it.",
+  usage: ["<skill> [<script> [<argument>...]]"],
+  examples: [
+    "metier script pdf",
+    "metier script pdf scripts/extract.py report.pdf",
+    "metier script pdf scripts/extract.py -- --pages 1-3 report.pdf",
+    'echo \'{"city": "Oslo"}\' | metier script weather scripts/forecast.ts --json',
+  ],
+  flags: {
+    stdin: textFlag("file", "Standard input for the script; - is what you pipe in"),
+    timeout: textFlag(
+      "seconds",
+      "Stop the script after this many seconds (default: skills.script-timeout-ms)",
+    ),
+    write: switchFlag("Let a trusted skill's script write to the working directory"),
+    variables: VARIABLES_FLAG,
+    ...CALLER_FLAGS,
+  },
+  positional: manyArguments(
+    "skill",
+    "The skill, then its script and arguments; put options for the script after --",
+    1,
+  ),
+  from: () => import("../actions/script.ts"),
+  action: "scriptAction",
+});
+export type ScriptFlags = FlagsOf<typeof script>;
+
+const runs = defineCommand({
+  name: "runs",
+  brief: "List, inspect, export, count or delete past runs",
+  description:
+    "Metier keeps the events and the work folder of every run for 30 days. You can shorten an id as long as it stays unique.\n\nExits 1 when the run doesn't exist.",
+  actions: {
+    list: "List runs, newest first (the default)",
+    "show <id>": "Show a run step by step",
+    stats: "Count runs, tokens and times for each skill",
+    "export <id>": "Print a run's events as JSON lines, which `metier run --replay` can read",
+    "delete <id>...": "Delete runs; or use `delete --older-than <age>`",
+  },
+  examples: [
+    "metier runs",
+    "metier runs list --skill research --number 5",
+    "metier runs --since 2d --failed",
+    "metier runs show mf3k2a",
+    "metier runs export mf3k2a -o run.jsonl",
+    "metier runs stats --json",
+    "metier runs delete --older-than 7d",
+  ],
+  flags: {
+    skill: textFlag("name", "Only runs of this skill (list, stats)"),
+    since: textFlag("when", "Only runs since this age or date: 12h, 7d, 2026-03-01 (list, stats)"),
+    failed: switchFlag("Only runs that failed, hit a limit or were refused (list, stats)"),
+    number: textFlag("count", "Show at most this many (list; default: 20)"),
+    olderThan: textFlag("age", "Delete runs older than this: 90m, 12h, 30d, 4w (delete)"),
+    output: textFlag("file", "Write to this new file instead of stdout (export)"),
+  },
+  aliases: { n: "number", o: "output" },
+  positional: manyArguments("action", "What to do"),
+  from: () => import("../actions/runs.ts"),
+  action: "runsAction",
+});
+export type RunsFlags = FlagsOf<typeof runs>;
+
+/** In the order of the overview. */
+export const DOING: readonly DeclaredCommand[] = [init, run, chat, script, runs];

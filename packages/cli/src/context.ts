@@ -1,0 +1,232 @@
+/** What a command holds: where it writes, where it stands, and how it ends. Only `main.ts` touches `process`. */
+import { isUtf8 } from "node:buffer";
+import type { Readable } from "node:stream";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { CancelledError, EXIT, type ExitCode, UsageError } from "@metier/base/errors";
+import { nearestNames } from "@metier/base/text";
+import type { CommandContext } from "@stricli/core";
+import type { CommonFlags } from "./commands/define.ts";
+import { diagnosticsText } from "./output/diagnostics.ts";
+import { fitText } from "./output/fit-text.ts";
+import { type Style, styleFor } from "./output/style.ts";
+
+export interface CliStream {
+  write(text: string): void;
+  /** A person looks at it, through a program that obeys control characters. */
+  readonly isTerminal?: boolean;
+  /** How wide that terminal is now. */
+  readonly columns?: number | undefined;
+}
+
+/** The world outside the command line, so that tests can stand in for it. */
+export interface CliIo {
+  readonly stdout: CliStream;
+  readonly stderr: CliStream;
+  /** What is piped into the command; nothing in a terminal. */
+  input?(): Readable | undefined;
+  readonly cwd: string;
+  /** Node and the file it was started with. */
+  readonly program?: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Standard input and output are a terminal: questions may be asked. */
+  readonly interactive: boolean;
+  readonly color: boolean;
+  /** Asks in the terminal; called only when interactive. The signal takes the question back. */
+  ask(question: string, signal?: AbortSignal): Promise<string>;
+  /** Drops what was typed so far: nobody can have meant it for a question that was not there yet. */
+  dropTyped?(): Promise<void>;
+  /** Reads what a person types, with an editor over `history`, newest first; called only when interactive. */
+  readLine(prompt: string, history: readonly string[], complete?: CompleteText): Promise<LineInput>;
+  /** Calls back, once, when the user wants the program to end. The answer stops listening. */
+  onInterrupt(end: () => void): () => void;
+  /** Ends the program at once, with everything it has started. */
+  quit?(code: ExitCode): void;
+}
+
+/** What a Tab can make of a text before the cursor. */
+export interface Completion {
+  /** Where what is completed begins. */
+  readonly from: number;
+  /** What can stand there instead of the rest of the text. */
+  readonly choices: readonly string[];
+}
+
+export type CompleteText = (before: string) => Completion | Promise<Completion>;
+
+/** What a person did at a prompt. */
+export type LineInput =
+  /** One line, or several. */
+  | { readonly kind: "line"; readonly text: string }
+  /** Ctrl-C, and what had been typed. */
+  | { readonly kind: "interrupt"; readonly text: string }
+  /** Ctrl-D. */
+  | { readonly kind: "end" };
+
+export interface CliContext extends CommandContext {
+  readonly io: CliIo;
+  /** Set by a command whose answer is not simply "done". */
+  code: ExitCode;
+  /** What a command threw. */
+  fault?: unknown;
+}
+
+export function out(context: CliContext, text: string): void {
+  if (text !== "") context.io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export function err(context: CliContext, text: string): void {
+  if (text !== "") context.io.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** In a terminal, lines are broken to its width; elsewhere they stay whole. */
+export function fit({ io }: CliContext, text: string, stream: CliStream = io.stdout): string {
+  const columns = columnsOf(stream);
+  return columns === undefined ? text : fitText(text, columns);
+}
+
+/** A terminal that does not tell its width says 0. */
+const LEAST_COLUMNS = 20;
+
+/** Of a terminal that is wide enough for words. */
+export function columnsOf({ isTerminal, columns = 0 }: CliStream): number | undefined {
+  return isTerminal && columns >= LEAST_COLUMNS ? columns : undefined;
+}
+
+/** With `--json`, standard output is this one value. */
+export function outJson(context: CliContext, value: unknown): void {
+  out(context, JSON.stringify(value, undefined, 2));
+}
+
+/** What a command has to say: one JSON value, or text for a person with the diagnostics beside it. */
+export function reply(
+  context: CliContext,
+  { json }: Pick<CommonFlags, "json">,
+  value: unknown,
+  text: (style: Style) => string,
+  diagnostics: readonly Diagnostic[] = [],
+): void {
+  if (json) {
+    outJson(context, value);
+    return;
+  }
+  const style = styleFor(context.io.color);
+  out(context, text(style));
+  err(context, diagnosticsText(diagnostics, style));
+}
+
+/** The first answer that is not "done" stays. */
+export function endWith(context: CliContext, code: ExitCode): void {
+  if (context.code === EXIT.done) context.code = code;
+}
+
+interface Interrupts {
+  /** As if Ctrl-C had been pressed, where something else has read it: a question. */
+  interrupt(): void;
+  /** Nobody listens any more. */
+  release(): void;
+}
+
+export const STOPPING = "Stopping. Press Ctrl-C again to quit at once.";
+
+/** The first Ctrl-C asks for an end, which may take a moment; the second is the end, also of all that was started. */
+export function listenTwice(
+  io: Pick<CliIo, "onInterrupt" | "quit">,
+  stop: () => void,
+  beforeQuit: () => void = () => undefined,
+): Interrupts {
+  let isStopping = false;
+  const interrupt = (): void => {
+    if (isStopping) return;
+    isStopping = true;
+    release();
+    release = io.onInterrupt(() => {
+      beforeQuit();
+      io.quit?.(EXIT.cancelled);
+    });
+    stop();
+  };
+  let release = io.onInterrupt(interrupt);
+  return { interrupt, release: () => release() };
+}
+
+/** Does `work` with a signal that is aborted when the user wants the program to end. */
+export async function withInterrupt<Value>(
+  { io }: CliContext,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const stop = new AbortController();
+  const { release } = listenTwice(io, () => stop.abort());
+  try {
+    return await work(stop.signal);
+  } finally {
+    release();
+  }
+}
+
+/** What a command of several actions is to do: any other name is refused, with the usages of those there are. */
+export function requireAction<Action>(
+  command: string,
+  actions: Readonly<Record<string, Action>>,
+  name: string,
+  usages: string,
+): Action {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action !== undefined) return action;
+  const [near] = nearestNames(name, Object.keys(actions), 1);
+  throw new UsageError(`\`${name}\` is no action of \`metier ${command}\`.`, {
+    hint: near === undefined ? `Use ${usages}.` : `Did you mean \`${near}\`?`,
+  });
+}
+
+/** What a person typed, without regard to case. */
+export async function askWord({ io }: Pick<CliContext, "io">, question: string): Promise<string> {
+  return (await io.ask(question)).trim().toLowerCase();
+}
+
+/** What `work` answers, unless the user wants the program to end before. */
+export async function untilInterrupted<Value>(
+  { io }: CliContext,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const stop = new AbortController();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const unlisten = io.onInterrupt(() => {
+    const fault = new CancelledError("Cancelled.");
+    stop.abort(fault);
+    reject(fault);
+  });
+  try {
+    return await Promise.race([work(stop.signal), promise]);
+  } finally {
+    unlisten();
+  }
+}
+
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** What is piped in, as text. `asked` is what the user typed to have it read: `-`, or `--input -`. */
+export async function readPiped({ io }: CliContext, asked: string, most = MAX_BYTES): Promise<string> {
+  const piped = io.input?.();
+  if (piped === undefined) {
+    throw new UsageError(`\`${asked}\` reads what is piped in, and nothing is.`, {
+      hint: "Pipe something in, as in `command | metier …`.",
+    });
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of piped) {
+    const part = Buffer.from(chunk as Uint8Array | string);
+    bytes += part.length;
+    if (bytes > most) {
+      throw new UsageError(`Standard input is larger than ${most / 1024 / 1024} MB.`, {
+        hint: "Pipe in less, or put it in a file and name its path.",
+      });
+    }
+    chunks.push(part);
+  }
+  const whole = Buffer.concat(chunks);
+  if (isUtf8(whole)) return whole.toString("utf8");
+  throw new UsageError("Standard input is not UTF-8 text.", {
+    hint: "Convert it first, or put it in a file and name its path.",
+  });
+}

@@ -1,0 +1,33 @@
+/** Lines for a terminal of a known width: a long one is broken between words, and its further rows are indented. */
+import { stripVTControlCharacters } from "node:util";
+import { textWidth } from "./text-width.ts";
+
+/** More than this would leave no room for words. */
+const MOST_INDENT = 24;
+
+export function fitText(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .map((line) => fitLine(line, columns))
+    .join("\n");
+}
+
+function fitLine(line: string, columns: number): string {
+  if (line.length <= columns || widthOf(line) <= columns) return line;
+  const lead = /^\s*/.exec(line)?.[0] ?? "";
+  const indent = `${lead.slice(0, MOST_INDENT)}  `;
+  const rows: string[] = [];
+  let row = "";
+  for (const part of line.slice(lead.length).split(/(?<=\s)(?=\S)/)) {
+    const before = row === "" ? (rows.length === 0 ? lead : indent) : row;
+    if (row !== "" && widthOf(before) + widthOf(part.trimEnd()) > columns) {
+      rows.push(row.trimEnd());
+      row = indent + part;
+    } else row = before + part;
+  }
+  return [...rows, row].join("\n");
+}
+
+function widthOf(text: string): number {
+  return textWidth(stripVTControlCharacters(text));
+}

@@ -1,0 +1,94 @@
+/** Skills by scope, with a symbol for the status and the reason where there is one; and one skill as JSON. */
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { SCOPES, type Scope, type Skill, type SkillStatus } from "@metier/skills";
+import { countDiagnostics, diagnosticText } from "./diagnostics.ts";
+import { count, cutText, STATUS_SYMBOL, type Style } from "./style.ts";
+
+const DESCRIPTION_WIDTH = 60;
+const LEAST_WIDTH = 20;
+const INDENT = "      ";
+const MOST_ERRORS = 10;
+
+const TITLES: Record<Scope, string> = {
+  project: "Project Skills",
+  user: "User Skills",
+  custom: "Custom Skills",
+  installed: "Installed Skills",
+  integration: "Integration Skills",
+  bundled: "Bundled Skills",
+  remote: "Skills of MCP Servers",
+};
+
+/** `columns`: what a line may take, in a terminal. */
+export function listText(skills: readonly Skill[], style: Style, columns?: number): string {
+  const groups = [...SCOPES]
+    .reverse()
+    .map((scope) => ({ scope, members: skills.filter((skill) => skill.scope === scope) }))
+    .filter(({ members }) => members.length > 0);
+  return groups
+    .map(({ scope, members }) => {
+      const lines = [style.bold(`[${TITLES[scope]}]`)];
+      for (const skill of members) addLines(lines, skill, style, columns);
+      return lines.join("\n");
+    })
+    .join("\n\n");
+}
+
+function addLines(
+  lines: string[],
+  { name, description, status, reason, trust }: Skill,
+  style: Style,
+  columns = Number.POSITIVE_INFINITY,
+): void {
+  const notes = trust.level === "untrusted" ? `(${status}, untrusted)` : `(${status})`;
+  const room = Math.max(LEAST_WIDTH, columns - INDENT.length - notes.length - 1);
+  lines.push(
+    `  ${statusSymbol(status, style)} ${style.bold(name)}`,
+    `${INDENT}${cutText(description, Math.min(DESCRIPTION_WIDTH, room))} ${style.dim(notes)}`,
+  );
+  if (reason !== undefined) lines.push(`${INDENT}${style.yellow(cutText(reason, 200))}`);
+}
+
+export function statusSymbol(status: SkillStatus, style: Style): string {
+  const symbol = STATUS_SYMBOL[status];
+  if (status === "enabled") return style.green(symbol);
+  return status === "unavailable" ? style.red(symbol) : style.dim(symbol);
+}
+
+/** `5 skills: 3 enabled, 1 disabled, 1 shadowed.` */
+export function summaryText(skills: readonly Skill[]): string {
+  const statuses: readonly SkillStatus[] = ["enabled", "disabled", "unavailable", "shadowed"];
+  const parts = statuses
+    .map((status) => ({ status, number: skills.filter((skill) => skill.status === status).length }))
+    .filter(({ number }) => number > 0)
+    .map(({ status, number }) => `${number} ${status}`);
+  return `${count(skills.length, "skill")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}.`;
+}
+
+/** The errors themselves, the rest as a number: a list stays a list. */
+export function problemsText(diagnostics: readonly Diagnostic[], style: Style): string {
+  if (diagnostics.length === 0) return "";
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const shown = errors.slice(0, MOST_ERRORS).map((diagnostic) => diagnosticText(diagnostic, style));
+  const rest = `${countDiagnostics(diagnostics)}; \`metier doctor\` explains.`;
+  return [...shown, rest].join("\n");
+}
+
+/** As programs read it, without what is only needed here. */
+export function skillJson(skill: Skill): object {
+  const { name, description, manifest, scope, status, reason, trust, location, shadows, shadowedBy } = skill;
+  const { remote } = skill;
+  return {
+    name,
+    description,
+    version: manifest.version,
+    scope,
+    status,
+    reason,
+    trust: trust.level,
+    location,
+    remote: remote && { server: remote.server, uri: remote.uri, digest: remote.digest },
+    shadows: shadows.length > 0 ? shadows : undefined,
+    shadowedBy,
+  };
+}

@@ -1,0 +1,24 @@
+/** How many columns of a terminal a text takes, and texts brought to a width. */
+
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\uFF01-\uFF60\uFFE0-\uFFE6\u3000-\u303E])/u;
+const NO_WIDTH = /^[\p{M}\p{Default_Ignorable_Code_Point}]+$/u;
+const ASCII = /^[\x20-\x7E]*$/;
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** What a person sees as one character each. */
+export function splitCharacters(text: string): readonly string[] {
+  return ASCII.test(text) ? text.split("") : [...segmenter.segment(text)].map(({ segment }) => segment);
+}
+
+/** Of a text without control characters. */
+export function textWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  return splitCharacters(text).reduce((sum, character) => sum + characterWidth(character), 0);
+}
+
+export function characterWidth(character: string): number {
+  if (NO_WIDTH.test(character)) return 0;
+  return WIDE.test(character) || character.includes("\uFE0F") ? 2 : 1;
+}

@@ -1,0 +1,25 @@
+import { safeText } from "@metier/base/text";
+import { expect, test } from "vitest";
+import { cutText } from "../src/output/style.ts";
+
+test.each([
+  ["short", "short"],
+  ["exactly ten", "exactly t…"],
+  ["one two  three", "one two t…"],
+  ["line\nbreak", "line break"],
+  ["  padded  ", "padded"],
+  ["ends here ", "ends here"],
+  ["größer als zehn", "größer al…"],
+  ["👩‍🚀".repeat(20), undefined],
+  ["", ""],
+])("cut to ten characters, %j is %j", (text, expected) => {
+  const cut = cutText(text, 10);
+  if (expected !== undefined) expect(cut).toBe(expected);
+  expect([...cut].length).toBeLessThanOrEqual(10);
+});
+
+test("what could write to a terminal or hide text is replaced", () => {
+  expect(safeText("a\u001b[31mb\u202ec\u200bd\u{e0041}e\tf\ng")).toBe(
+    "a\ufffd[31mb\ufffdc\ufffdd\ufffde\tf\ng",
+  );
+});

@@ -1,0 +1,19 @@
+/** What other packages may use of `@metier/evals`. */
+
+export { evaluateSkill } from "./evaluate-skill.ts";
+export type {
+  ArmName,
+  ArmSummary,
+  EvalProgress,
+  Evaluation,
+  EvaluationOptions,
+  IterationComparison,
+} from "./evaluation.ts";
+export { makeIteration, type RecordingChoice, writeJson } from "./evaluation-files.ts";
+export { renderRoutingReport, renderTriggerReport } from "./report/reports.ts";
+export { type DescriptionReport, describeRouting } from "./routing/describe-skill.ts";
+export { evaluateRouting, type Routing, type RoutingEvaluation } from "./routing/evaluate-routing.ts";
+export { evaluateTriggers, type QueryResult, type TriggerEvaluation } from "./routing/evaluate-triggers.ts";
+export { rewriteDescription } from "./routing/rewrite-description.ts";
+export type { OpenMetier } from "./run-eval.ts";
+export type { SpendingLimits } from "./spending.ts";

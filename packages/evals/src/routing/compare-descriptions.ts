@@ -1,0 +1,154 @@
+/**
+ * Which skills can be mistaken for which, from what they say of themselves alone: no model, no network, the same every
+ * time. A skill's own words are looked up among all skills; another one that answers to them nearly as well competes.
+ */
+import { presentFields } from "@metier/base/json";
+import { compareText } from "@metier/base/text";
+import { buildFinder, eachWord, type Finder, type Skill, termOf } from "@metier/skills";
+
+export type DescribedSkill = Pick<Skill, "name" | "description"> & {
+  readonly manifest: Pick<Skill["manifest"], "whenToUse" | "tags">;
+};
+
+type OverlapVerdict = "near-duplicate" | "confusable";
+
+interface OverlapPair {
+  readonly skills: readonly [string, string];
+  readonly verdict: OverlapVerdict;
+  /** From 0 to 1: how well one answers to the words of the other, beside that one itself; the larger of both ways. */
+  readonly confusion: number;
+  /** From 0 to 1: how much of their words they share, rare words counting more. */
+  readonly similarity: number;
+  /** The rarest first. */
+  readonly shared: readonly string[];
+  readonly suggestion: string;
+}
+
+export interface DescriptionComparison {
+  readonly names: readonly string[];
+  /** `matrix[a][b]`: how well `b` answers to the words of `a`, beside `a` itself. */
+  readonly matrix: readonly (readonly number[])[];
+  /** Worst first. */
+  readonly pairs: readonly OverlapPair[];
+}
+
+const CONFUSABLE = 0.4;
+const NEAR_DUPLICATE = 0.6;
+const MOST_SHARED = 8;
+/** Words that descriptions are written with, whatever they are about. */
+export const FRAME_TERMS: ReadonlySet<string> = new Set(["use", "user", "skill"]);
+
+export function compareDescriptions(skills: readonly DescribedSkill[]): DescriptionComparison {
+  const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
+  const finder = findByDescription(sorted);
+  const matrix = sorted.map((skill) => {
+    const scores = new Map(finder.find(wordsOf(skill), sorted.length).map((hit) => [hit.name, hit.score]));
+    const own = scores.get(skill.name) ?? 0;
+    return sorted.map(({ name }) => (own === 0 ? 0 : round((scores.get(name) ?? 0) / own)));
+  });
+  const terms = sorted.map((skill) => readTerms(wordsOf(skill)));
+  const weigh = weightOf(terms);
+  const pairs: OverlapPair[] = [];
+  for (const [a, one] of sorted.entries()) {
+    for (let b = a + 1; b < sorted.length; b++) {
+      const two = sorted[b];
+      if (two === undefined) continue;
+      const confusion = Math.min(1, Math.max(matrix[a]?.[b] ?? 0, matrix[b]?.[a] ?? 0));
+      const words = { one: terms[a] ?? new Map(), two: terms[b] ?? new Map() };
+      const similarity = confusion === 0 ? 0 : compareTerms(words.one, words.two, weigh);
+      if (confusion < CONFUSABLE && similarity < NEAR_DUPLICATE) continue;
+      pairs.push(describePair(one, two, { confusion, similarity, words, weigh }));
+    }
+  }
+  pairs.sort((a, b) => b.confusion - a.confusion || compareText(a.skills.join(), b.skills.join()));
+  return { names: sorted.map(({ name }) => name), matrix, pairs };
+}
+
+/** The search over what skills say of themselves, without their instructions: what a model sees when it chooses. */
+export function findByDescription(skills: readonly DescribedSkill[]): Finder {
+  return buildFinder(
+    skills.map(({ name, description, manifest: { whenToUse, tags } }) =>
+      presentFields({ name, description, tags, body: "", whenToUse }),
+    ),
+  );
+}
+
+function wordsOf({ description, manifest: { whenToUse = "" } }: DescribedSkill): string {
+  return `${description}\n${whenToUse}`;
+}
+
+/** Each term with a word that stands for it. */
+type Terms = ReadonlyMap<string, string>;
+type Weigh = (term: string) => number;
+
+export function readTerms(text: string): Terms {
+  const terms = new Map<string, string>();
+  eachWord(text, 0, text.length, (word) => {
+    const term = termOf(word);
+    if (term !== undefined && !terms.has(term)) terms.set(term, word.toLowerCase());
+  });
+  return terms;
+}
+
+function weightOf(all: readonly Terms[]): Weigh {
+  const counts = new Map<string, number>();
+  for (const terms of all) for (const term of terms.keys()) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return (term) => Math.log(1 + all.length / (counts.get(term) ?? 1));
+}
+
+function compareTerms(one: Terms, two: Terms, weigh: Weigh): number {
+  const sum = (terms: Iterable<string>): number => [...terms].reduce((total, term) => total + weigh(term), 0);
+  const both = sum([...one.keys()].filter((term) => two.has(term)));
+  const all = sum(new Set([...one.keys(), ...two.keys()]));
+  return all === 0 ? 0 : round(both / all);
+}
+
+interface PairFacts extends Pick<OverlapPair, "confusion" | "similarity"> {
+  readonly words: { readonly one: Terms; readonly two: Terms };
+  readonly weigh: Weigh;
+}
+
+function describePair(
+  one: DescribedSkill,
+  two: DescribedSkill,
+  { confusion, similarity, words, weigh }: PairFacts,
+): OverlapPair {
+  const pick = (terms: Iterable<readonly [string, string]>): readonly string[] =>
+    [...terms]
+      .sort(([a], [b]) => weigh(b) - weigh(a) || compareText(a, b))
+      .slice(0, MOST_SHARED)
+      .map(([, word]) => word);
+  const shared = pick([...words.one].filter(([term]) => words.two.has(term) && !FRAME_TERMS.has(term)));
+  const verdict: OverlapVerdict = similarity >= NEAR_DUPLICATE ? "near-duplicate" : "confusable";
+  return {
+    skills: [one.name, two.name],
+    verdict,
+    confusion,
+    similarity,
+    shared,
+    suggestion: suggest(one, two, verdict, shared),
+  };
+}
+
+function suggest(
+  one: DescribedSkill,
+  two: DescribedSkill,
+  verdict: OverlapVerdict,
+  shared: readonly string[],
+): string {
+  if (verdict === "near-duplicate") {
+    return `\`${one.name}\` and \`${two.name}\` say almost the same: make them one skill, or disable one of them.`;
+  }
+  const vague = [one, two].filter(
+    (skill) => !/\buse (?:this |it )?(?:when|for|if|whenever)\b/i.test(wordsOf(skill)),
+  );
+  const when =
+    vague.length === 0
+      ? ""
+      : ` ${vague.map(({ name }) => `\`${name}\``).join(" and ")} should say when to use it.`;
+  return `Say in each what the other is not for; both speak of ${shared.slice(0, 4).join(", ")}.${when}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

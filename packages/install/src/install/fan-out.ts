@@ -1,0 +1,236 @@
+/**
+ * The skills outside the store: links and copies in the folders of other clients, and a project's own copies. The lock
+ * records a place before anything is put there and until it is taken back, so that whoever was killed in between is
+ * followed by one who finds it. What someone else put there, or changed, is never overwritten or removed unasked.
+ */
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { makeOwnedName, removeAbandoned, removeFolder, tryToRemove } from "@metier/base/files";
+import { isInside, realPathOr } from "@metier/base/places";
+import {
+  findDifference,
+  type LockEntry,
+  lockedFolder,
+  type PlacedCopy,
+  placedFolder,
+} from "@metier/skills/trust";
+import { type PlaceContext, stateOfPlace } from "./clients.ts";
+
+export interface FanOutContext extends PlaceContext {
+  /** What stands in the way is moved aside. */
+  readonly force?: boolean | undefined;
+}
+
+/** Makes every place of an entry what the lock records. `digests` are further contents that Metier put there. */
+export function makePlaces(
+  entry: LockEntry,
+  digests: readonly string[],
+  context: FanOutContext,
+): readonly Diagnostic[] {
+  return (entry.placed ?? []).flatMap((copy) => {
+    const place = placedFolder(context.lockFile, copy);
+    return attempt(place, () => makePlace(copy, entry, digests, context));
+  });
+}
+
+function makePlace(
+  copy: PlacedCopy,
+  entry: LockEntry,
+  digests: readonly string[],
+  context: FanOutContext,
+): readonly Diagnostic[] {
+  const { places, lockFile, force } = context;
+  const state = stateOfPlace(copy, entry, context, digests);
+  if (state === "right") return [];
+  const place = placedFolder(lockFile, copy);
+  if (state === "refused") return [reportRefused(place, lockFile.path)];
+  if (state === "foreign" && !force) return [reportKept(place)];
+  const notes = state === "foreign" ? [moveAside(place)] : [];
+  const folder = lockedFolder(places, lockFile, entry);
+  if (copy.how === "copy") putCopy(folder, place);
+  else linkFolder(folder, place);
+  return notes;
+}
+
+/** Takes back the places of an entry, but not those that another entry has now. */
+export function takeBackPlaces(
+  entry: LockEntry,
+  kept: readonly LockEntry[],
+  context: FanOutContext,
+): readonly Diagnostic[] {
+  const inUse = new Set(kept.flatMap(({ placed = [] }) => placed.map(({ path }) => path)));
+  return (entry.placed ?? [])
+    .filter(({ path }) => !inUse.has(path))
+    .flatMap((copy) => {
+      const place = placedFolder(context.lockFile, copy);
+      return attempt(place, () => takeBackPlace(copy, entry, context));
+    });
+}
+
+function takeBackPlace(copy: PlacedCopy, entry: LockEntry, context: FanOutContext): readonly Diagnostic[] {
+  const place = placedFolder(context.lockFile, copy);
+  const state = stateOfPlace(copy, entry, context);
+  if (state === "missing" || state === "refused") return [];
+  if (state === "foreign") return [context.force ? moveAside(place) : reportKept(place)];
+  takeAway(place);
+  removeEmptyAbove(place, ownerRoot(context));
+  return [];
+}
+
+/** What a lock's places lie below: the home, whose lock is in `.metier`, or the project. */
+function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
+  return owner === "user" ? dirname(dirname(path)) : dirname(path);
+}
+
+/** A relative link, so that a home which is moved or mounted elsewhere keeps it. An earlier link is replaced in one step. */
+function linkFolder(folder: string, place: string): void {
+  mkdirSync(dirname(place), { recursive: true });
+  const staged = besideSkills(place);
+  const parent = realPathOr(dirname(place));
+  try {
+    symlinkSync(relative(parent, realPathOr(folder)), staged, "dir");
+    replaceByLink(staged, place);
+  } finally {
+    tryToRemove(staged);
+  }
+}
+
+function replaceByLink(staged: string, place: string): void {
+  try {
+    renameSync(staged, place);
+  } catch (error) {
+    if (!["EISDIR", "ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    takeAway(place); // An earlier copy, which cannot be replaced in one step.
+    renameSync(staged, place);
+  }
+}
+
+const ASIDE = ".metier-aside";
+
+/** Out of the folder of skills, where nobody takes it for one. */
+function moveAside(place: string): Diagnostic {
+  const folder = join(dirname(realPathOr(dirname(place))), ASIDE);
+  const stamp = new Date().toISOString().replaceAll(/[:.]/g, "-");
+  const aside = join(folder, `${basename(place)}-${stamp}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  renameSync(place, aside);
+  return {
+    code: "install.moved-aside",
+    severity: "warning",
+    path: place,
+    message: `\`${place}\` was not what Metier put there; it is at \`${aside}\` now.`,
+  };
+}
+
+function reportRefused(place: string, lock: string): Diagnostic {
+  return {
+    code: "lock.outside-project",
+    severity: "error",
+    path: lock,
+    message: `The project's lock names \`${place}\`, which is no skills folder of a client inside the project; nothing is put there.`,
+    hint: "Look at who changed the lock; `metier install --project --agent <client>` records a place that is one.",
+  };
+}
+
+export type CopyState = "missing" | "intact" | "changed";
+
+/** Contents that Metier itself may have put there: a copy may have stayed behind when an update was interrupted. */
+export function ownDigests({ digest, previous }: LockEntry): readonly string[] {
+  return previous ? [digest, previous.digest] : [digest];
+}
+
+/** Whether a folder is one of the contents that Metier itself put there. */
+export function stateOfCopy(folder: string, digests: readonly string[]): CopyState {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) return "missing";
+  const isIntact =
+    stats.isDirectory() && digests.some((digest) => findDifference(folder, digest) === undefined);
+  return isIntact ? "intact" : "changed";
+}
+
+/** Puts a copy of `from` there, in place of what is there: made whole beside its place, and renamed. */
+export function putCopy(from: string, target: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  const staged = besideSkills(target);
+  try {
+    cpSync(from, staged, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+    openToOthers(staged);
+    takeAway(target);
+    renameSync(staged, target);
+  } finally {
+    removeFolder(staged);
+  }
+}
+
+/** The store is the user's alone; a copy has the modes of files that anyone makes here, for other tools and for git. */
+function openToOthers(folder: string): void {
+  const closed = process.umask();
+  chmodSync(folder, 0o777 & ~closed);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) openToOthers(path);
+    else if (entry.isFile()) {
+      const isExecutable = (lstatSync(path).mode & 0o111) !== 0;
+      chmodSync(path, (isExecutable ? 0o777 : 0o666) & ~closed);
+    }
+  }
+}
+
+/** At once for whoever looks, however long the removing takes. */
+export function takeAway(folder: string): void {
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  const away = besideSkills(folder);
+  renameSync(folder, away);
+  removeFolder(away);
+}
+
+/** Folders that were made for what is gone: those above it that are empty, up to the home or the project. */
+export function removeEmptyAbove(folder: string, root: string): void {
+  for (let above = dirname(folder); above !== root && isInside(above, root); above = dirname(above)) {
+    try {
+      rmdirSync(above);
+    } catch {
+      return; // Something else is in it, or it is a link.
+    }
+  }
+}
+
+const STAGED = { prefix: ".metier-" };
+
+/** A name beside the folder of skills, where nothing is looked for, and on the same disk. */
+function besideSkills(folder: string): string {
+  const beside = dirname(realPathOr(dirname(folder)));
+  removeAbandoned(beside, STAGED);
+  return join(beside, makeOwnedName(STAGED));
+}
+
+/** The answer of `act`, or that the folder could not be changed, which stops nothing. */
+export function attempt(path: string, act: () => readonly Diagnostic[] | undefined): readonly Diagnostic[] {
+  try {
+    return act() ?? [];
+  } catch (fault) {
+    const message = `\`${path}\` could not be changed: ${(fault as Error).message}.`;
+    const hint = "Make it writable, then run `metier install`.";
+    return [{ code: "install.unfinished", severity: "warning", path, message, hint }];
+  }
+}
+
+export function reportKept(path: string): Diagnostic {
+  return {
+    code: "install.kept",
+    severity: "warning",
+    path,
+    message: `\`${path}\` was changed since Metier put it there, so it stays.`,
+    hint: "Remove it yourself if you do not want it, or use `--force`.",
+  };
+}

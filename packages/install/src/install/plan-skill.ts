@@ -1,0 +1,234 @@
+/**
+ * What becomes of one chosen skill: it is new, takes the place of another, is there already, or cannot be had under its
+ * name. Looks at the lock as it is; whether that still holds is checked again when the lock is replaced.
+ */
+import { join, relative, sep } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { presentFields } from "@metier/base/json";
+import { isInside, realPathOr } from "@metier/base/places";
+import { done, type Result, refused } from "@metier/base/result";
+import type { SkillManifest } from "@metier/skills";
+import {
+  findDifference,
+  findEntry,
+  isLockName,
+  isWithinOwner,
+  type Lock,
+  type LockEntry,
+  type LockFile,
+  lockedFolder,
+  storeFolder,
+} from "@metier/skills/trust";
+import {
+  isSameOrigin,
+  readsFromProject,
+  type SourceAddress,
+  writeLockedPlace,
+} from "./addresses/source-address.ts";
+import { choosable } from "./choose-skills.ts";
+import { hasPlaces, planPlaces } from "./clients.ts";
+import { stateOfCopy } from "./fan-out.ts";
+import type { FetchedSource } from "./fetch-source.ts";
+import type { SourceSkill } from "./find-source-skills.ts";
+import type {
+  ConflictAnswer,
+  InstallConflict,
+  InstallDecisions,
+  InstallParts,
+  InstallRequest,
+  SkippedSkill,
+} from "./requests.ts";
+
+/** One that has what a skill needs to be loaded. */
+export interface ValidSkill extends SourceSkill {
+  /** Present in every valid skill. */
+  readonly manifest: SkillManifest;
+}
+
+export interface PlannedSkill {
+  readonly skill: ValidSkill;
+  readonly called: string;
+  /** What the lock will say of it. */
+  readonly entry: LockEntry;
+  /** What the lock says under that name now. */
+  readonly replaces?: LockEntry | undefined;
+  /** Places of other clients that it is not put into, and why. */
+  readonly notes: readonly Diagnostic[];
+}
+
+type Plan = Result<PlannedSkill, SkippedSkill>;
+
+interface PlanContext {
+  readonly request: InstallRequest;
+  readonly decisions: InstallDecisions;
+  readonly parts: InstallParts;
+  readonly lockFile: LockFile;
+  readonly lock: Lock;
+  readonly address: SourceAddress;
+  readonly source: FetchedSource;
+}
+
+export async function planSkill(skill: SourceSkill, context: PlanContext): Promise<Plan> {
+  const called = context.request.name ?? skill.name;
+  return isValid(skill) ? planValid(skill, called, context) : refused(refuseInvalid(skill, called));
+}
+
+async function planValid(skill: ValidSkill, called: string, context: PlanContext): Promise<Plan> {
+  const installed = findEntry(context.lock, called);
+  if (installed === undefined) return plan(skill, called, undefined, context);
+  const isSameSource = isSameOrigin(installed, context.address, skill.path, readsFromProject(context.parts));
+  if (isSameSource && installed.digest === skill.digest && installed.name === skill.name) {
+    if (!isAlready(installed, context)) return plan(skill, called, installed, context);
+    const reason = "It is installed already, with the same content.";
+    return refused({ name: called, code: "same", reason });
+  }
+  if (context.request.force) return plan(skill, called, installed, context);
+  const conflict: InstallConflict = { called, installed, isSameSource, candidate: choosable(skill) };
+  const answer = await context.decisions.conflict?.(conflict);
+  return answer === undefined ? refuseConflict(conflict) : follow(answer, skill, conflict, context);
+}
+
+/** `replaces` is what the lock says under that name now. */
+function plan(
+  skill: ValidSkill,
+  called: string,
+  replaces: LockEntry | undefined,
+  context: PlanContext,
+): Plan {
+  const { parts, lockFile, request } = context;
+  const entry = makeEntry(skill, called, replaces, context);
+  if (entry === undefined) {
+    const reason = `\`${skill.directory}\` is not inside the project, so the project's lock cannot link to it.`;
+    const hint = "Leave out `--link` to copy it, or `--project` to link it for yourself.";
+    return refused({ name: called, code: "install.usage", reason, hint });
+  }
+  const folder = lockedFolder(parts.places, lockFile, entry);
+  if (entry.copied && !isWithinOwner(lockFile, folder)) {
+    const reason = `A link on the way to \`${folder}\` leads out of the project, so nothing is put there.`;
+    const hint = "Put a folder in the place of the link, or leave out `--copy`.";
+    return refused({ name: called, code: "install.conflict", reason, hint });
+  }
+  const known = [entry.digest, ...(replaces?.copied ? [replaces.digest] : [])];
+  if (entry.copied && !request.force && stateOfCopy(folder, known) === "changed") {
+    const reason = `\`${folder}\` is there, and not as Metier put it there.`;
+    const hint = "Move it away, or overwrite it with `--force`.";
+    return refused({ name: called, code: "install.conflict", reason, hint });
+  }
+  return done({ skill, called, ...planPlaces(entry, replaces, context), replaces });
+}
+
+function follow(
+  answer: ConflictAnswer,
+  skill: ValidSkill,
+  conflict: InstallConflict,
+  context: PlanContext,
+): Plan {
+  const { called, installed } = conflict;
+  if (answer === "replace") return plan(skill, called, installed, context);
+  if (answer === "skip") {
+    return refused({ name: called, code: "skipped", reason: "The installed skill of that name stays." });
+  }
+  const { rename } = answer;
+  const wrong = !isLockName(rename)
+    ? `\`${rename}\` cannot be the name of a skill.`
+    : findEntry(context.lock, rename) && `\`${rename}\` is taken as well.`;
+  if (!wrong) return plan(skill, rename, undefined, context);
+  const hint =
+    "Use lower-case letters, digits and single hyphens, and a name that `metier list` does not show.";
+  return refused({ name: called, code: "install.conflict", reason: wrong, hint });
+}
+
+export function isValid(skill: SourceSkill): skill is ValidSkill {
+  return skill.valid && skill.manifest !== undefined;
+}
+
+const MOST_ERRORS = 3;
+
+export function refuseInvalid({ name, diagnostics }: SourceSkill, called: string): SkippedSkill {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const shown = errors
+    .slice(0, MOST_ERRORS)
+    .map(({ path, line = 1, message }) => `${path}:${line} ${message}`);
+  const more = errors.length - shown.length;
+  const reason = `\`${name}\` is not a valid skill. ${shown.join(" ")}${more > 0 ? ` And ${more} more.` : ""}`;
+  const hint = "Its author can check it with `metier validate`.";
+  return { name: called, code: "install.invalid", reason, hint };
+}
+
+function refuseConflict({ called, installed, isSameSource }: InstallConflict): Plan {
+  const reason = isSameSource
+    ? `\`${called}\` is installed already, and its source has other content now.`
+    : `Another skill is installed as \`${called}\`, from ${installed.source}.`;
+  const first = isSameSource ? `\`metier update ${called}\` shows what changed; ` : "";
+  const hint = `${first}\`--force\` replaces it, \`--name <other>\` installs this one under another name.`;
+  return refused({ name: called, code: "install.conflict", reason, hint });
+}
+
+/** The same content may be asked for in another place, or by another reference that it is to follow. */
+function isAlready(installed: LockEntry, context: PlanContext): boolean {
+  const { request, source, parts, lockFile } = context;
+  return (
+    installed.ref === source.ref &&
+    (installed.linked ?? false) === (request.link ?? false) &&
+    (installed.copied ?? false) === ((request.copy && request.project) ?? false) &&
+    hasPlaces(installed, context) &&
+    isIntact(installed, parts, lockFile)
+  );
+}
+
+/** What a killed process or a stray hand left of it is put right by installing it again. */
+function isIntact(entry: LockEntry, { places }: InstallParts, lockFile: LockFile): boolean {
+  if (entry.linked) return true;
+  const folders = new Set([storeFolder(places, entry), lockedFolder(places, lockFile, entry)]);
+  return [...folders].every((folder) => findDifference(folder, entry.digest) === undefined);
+}
+
+/** What the lock will say of the skill. `undefined` for a link that a project's lock may not have. */
+function makeEntry(
+  skill: SourceSkill,
+  called: string,
+  replaces: LockEntry | undefined,
+  context: PlanContext,
+): LockEntry | undefined {
+  const { request, source, address, parts, lockFile } = context;
+  const resolved = request.link
+    ? linkTarget(join(source.resolved, skill.path), context)
+    : writeLockedPlace(source.resolved, lockFile.owner, parts);
+  if (resolved === undefined) return undefined;
+  const earlier =
+    replaces && isSameOrigin(replaces, address, skill.path, readsFromProject(parts)) ? replaces : undefined;
+  return {
+    name: skill.name,
+    ...(called !== skill.name && { alias: called }),
+    source: writeLockedPlace(source.canonical, lockFile.owner, parts),
+    kind: address.kind,
+    ...presentFields({ ref: source.ref }),
+    resolved,
+    path: skill.path,
+    digest: skill.digest,
+    ...(request.link && { linked: true }),
+    ...(request.copy && request.project && { copied: true }),
+    ...(earlier && previousOf(earlier, skill.digest)),
+  };
+}
+
+/** What a rollback goes back to: an earlier version of the same skill, which the store has. */
+function previousOf(earlier: LockEntry, digestNow: string): Pick<LockEntry, "previous"> {
+  const { digest, previous, linked } = earlier;
+  if (digest === digestNow) return previous ? { previous } : {};
+  return linked ? {} : { previous: versionOf(earlier) };
+}
+
+/** What the lock keeps of a version that another one takes the place of. */
+export function versionOf(entry: LockEntry): NonNullable<LockEntry["previous"]> {
+  const { digest, resolved, ref } = entry;
+  return { digest, resolved, ...presentFields({ ref }) };
+}
+
+/** A project's lock names folders of the project only, relative to it. */
+function linkTarget(folder: string, { parts, lockFile }: PlanContext): string | undefined {
+  const real = realPathOr(folder);
+  if (lockFile.owner === "user") return real;
+  const root = realPathOr(parts.projectRoot);
+  return real !== root && isInside(real, root) ? relative(root, real).split(sep).join("/") : undefined;
+}

@@ -1,0 +1,201 @@
+/**
+ * The end of an installation: the skills go into the store, then the lock is replaced, which is the moment at which they
+ * are installed, all of them or none. What is made from the lock comes after it (a project's own copies, what other clients
+ * get); a fault there is a diagnostic, since the skills are installed and `metier install` makes the rest again.
+ */
+import { cpSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { isInside, realPathOr } from "@metier/base/places";
+import type { Refused } from "@metier/base/result";
+import { compareText } from "@metier/base/text";
+import { reportOutside } from "@metier/skills";
+import { changeLock, collectGarbage } from "@metier/skills/formats";
+import {
+  findEntry,
+  flushStore,
+  isWithinOwner,
+  type LockEntry,
+  type LockFile,
+  lockedFolder,
+  placeInStore,
+  rememberFiles,
+  storeFolder,
+  withEntry,
+} from "@metier/skills/trust";
+import {
+  attempt,
+  type FanOutContext,
+  makePlaces,
+  ownDigests,
+  putCopy,
+  removeEmptyAbove,
+  reportKept,
+  stateOfCopy,
+  takeAway,
+  takeBackPlaces,
+} from "./fan-out.ts";
+import type { Quarantine } from "./fetch-source.ts";
+import { faulty, type InstallFault, lockFault } from "./install-fault.ts";
+import type { PlannedSkill } from "./plan-skill.ts";
+import type { InstallParts } from "./requests.ts";
+
+interface RecordContext {
+  readonly parts: InstallParts;
+  readonly lockFile: LockFile;
+  readonly quarantine: Quarantine;
+}
+
+export function recordSkills(
+  planned: readonly PlannedSkill[],
+  context: RecordContext,
+): Refused<InstallFault> | undefined {
+  // A source may reach a skill of its own over a link; what moves is the folder itself.
+  const folders = new Map(planned.map((plan) => [plan, realPathOr(plan.skill.directory)]));
+  // Deepest first: a skill inside another is copied out of it before the other one moves.
+  const byDepth = planned.toSorted((a, b) => b.skill.path.length - a.skill.path.length);
+  for (const plan of byDepth) {
+    if (plan.entry.linked) {
+      rememberFiles(context.parts.places, plan.skill);
+      continue;
+    }
+    const fault = store(plan, folders, context);
+    if (fault) return fault;
+  }
+  if (planned.some(({ entry }) => !entry.linked)) flushStore(context.parts.places);
+  return replaceLock(planned, context.lockFile);
+}
+
+function store(
+  plan: PlannedSkill,
+  folders: ReadonlyMap<PlannedSkill, string>,
+  { quarantine, parts, lockFile }: RecordContext,
+): Refused<InstallFault> | undefined {
+  const { name, digest, directory } = plan.skill;
+  const folder = folders.get(plan) ?? directory;
+  const isNested = [...folders].some(([other, place]) => other !== plan && isInside(folder, place));
+  const moved = isNested ? join(quarantine.makeFolder(), "skill") : folder;
+  if (isNested) cpSync(folder, moved, { recursive: true, verbatimSymlinks: true });
+  const placed = placeInStore(parts.places, moved, { name, digest, lock: lockFile });
+  if (placed.ok) return undefined;
+  const hint = "Something else writes into the quarantine; find out what, then run the command again.";
+  return faulty("install.changed", placed.refusal.message, hint);
+}
+
+function replaceLock(
+  planned: readonly PlannedSkill[],
+  lockFile: LockFile,
+): Refused<InstallFault> | undefined {
+  let taken: string | undefined;
+  const outcome = changeLock(lockFile, (lock) => {
+    const open = planned.filter(({ called, entry }) => !isAlike(findEntry(lock, called), entry));
+    taken = open.find(({ called, replaces }) => !isAlike(findEntry(lock, called), replaces))?.called;
+    return taken === undefined ? open.map(({ entry }) => entry).reduce(withEntry, lock) : lock;
+  });
+  if (!outcome.ok) return lockFault(outcome.refusal);
+  if (taken === undefined) return undefined;
+  return faulty(
+    "install.changed",
+    `Another process installed, updated or removed \`${taken}\` meanwhile; nothing was installed.`,
+    "Run the command again.",
+  );
+}
+
+/** Two processes may install the same at the same time; then both have. */
+function isAlike(a: LockEntry | undefined, b: LockEntry | undefined): boolean {
+  return (
+    a?.digest === b?.digest &&
+    a?.source === b?.source &&
+    a?.linked === b?.linked &&
+    a?.copied === b?.copied &&
+    placesOf(a) === placesOf(b)
+  );
+}
+
+function placesOf(entry: LockEntry | undefined): string {
+  const places = entry?.placed?.map(({ path, how }) => `${how} ${path}`) ?? [];
+  return places.sort(compareText).join("\n");
+}
+
+/** Once the lock is replaced. `replaced` are the entries that stood there before. */
+export function finishInstall(
+  entries: readonly LockEntry[],
+  replaced: readonly LockEntry[],
+  context: FanOutContext,
+): readonly Diagnostic[] {
+  /** Of the versions that it took the place of. */
+  const digestsOf = ({ name }: LockEntry): readonly string[] =>
+    replaced.filter((entry) => entry.name === name).map(({ digest }) => digest);
+  return [
+    ...replaced.flatMap((entry) => takeBackCopy(entry, entries, context)),
+    ...replaced.flatMap((entry) => takeBackPlaces(entry, entries, context)),
+    ...entries.flatMap((entry) => makeCopy(entry, context)),
+    ...entries.flatMap((entry) => makePlaces(entry, digestsOf(entry), context)),
+    ...tidyStore(context),
+  ];
+}
+
+export function makeCopy(entry: LockEntry, { places, lockFile }: FanOutContext): readonly Diagnostic[] {
+  if (!entry.copied) return [];
+  const folder = lockedFolder(places, lockFile, entry);
+  if (!isWithinOwner(lockFile, folder)) return [reportOutside(lockFile.path, folder)];
+  return attempt(folder, () => void putCopy(storeFolder(places, entry), folder));
+}
+
+/** The project's copy goes, unless an entry that stays has it, or someone changed it and it is not to go by `force`. */
+export function takeBackCopy(
+  entry: LockEntry,
+  kept: readonly LockEntry[],
+  { places, lockFile }: FanOutContext,
+  force: boolean = false,
+): readonly Diagnostic[] {
+  const { name, copied } = entry;
+  if (!copied || kept.some((other) => other.copied && other.name === name)) return [];
+  const folder = lockedFolder(places, lockFile, entry);
+  const state = stateOfCopy(folder, ownDigests(entry));
+  if (state === "missing") return [];
+  const mayGo = isWithinOwner(lockFile, folder) && (state === "intact" || force);
+  if (!mayGo) return [reportKept(folder)];
+  return attempt(folder, () => {
+    takeAway(folder);
+    removeEmptyAbove(folder, dirname(lockFile.path));
+  });
+}
+
+/** A lock of another project that cannot be read keeps the garbage, which is no fault of what is done here. */
+export function tidyStore({ places, lockFile }: FanOutContext): readonly Diagnostic[] {
+  return attempt(places.store, () =>
+    collectGarbage(places, [lockFile]).diagnostics.map((diagnostic) => ({
+      ...diagnostic,
+      severity: "info",
+      message: `Nothing was tidied up in the store, since \`${diagnostic.path}\` cannot be read. ${diagnostic.message}`,
+    })),
+  );
+}
+
+/**
+ * After an update or a rollback, the folders that hold the skill elsewhere follow the lock. One that holds anything but
+ * `digests`, which can be had again, is left alone and named.
+ */
+export function followCopies(
+  entry: LockEntry,
+  digests: readonly string[],
+  context: FanOutContext,
+): readonly Diagnostic[] {
+  return [
+    ...(entry.copied ? followFolder(entry, digests, context) : []),
+    ...makePlaces(entry, digests, context),
+  ];
+}
+
+function followFolder(
+  entry: LockEntry,
+  digests: readonly string[],
+  { places, lockFile }: FanOutContext,
+): readonly Diagnostic[] {
+  const folder = lockedFolder(places, lockFile, entry);
+  if (!isWithinOwner(lockFile, folder)) return [reportKept(folder)];
+  if (stateOfCopy(folder, [entry.digest]) === "intact") return [];
+  if (stateOfCopy(folder, digests) === "changed") return [reportKept(folder)];
+  return attempt(folder, () => void putCopy(storeFolder(places, entry), folder));
+}

@@ -1,0 +1,200 @@
+/**
+ * `metier pack`: skills become a plugin of the Agent Plugins standard (1.0.0), with the MCP servers they come with; a folder,
+ * or an archive with the same bytes on every machine.
+ */
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { makeOwnedName, removeFolder, replaceFile, tryToRemove } from "@metier/base/files";
+import { done, type Result } from "@metier/base/result";
+import { compareText } from "@metier/base/text";
+import type { Profile } from "@metier/skills";
+import { outcomeOf } from "../install/install-fault.ts";
+import { createTreeWriter, SOURCE_LIMITS } from "../install/source-limits.ts";
+import type { PublishingHost } from "./find-asked.ts";
+import {
+  buildPluginManifest,
+  type PluginFields,
+  type PluginManifest,
+  readMcpConfig,
+} from "./plugin-manifest.ts";
+import {
+  type NotPublished,
+  type PackedSkill,
+  type PublishFault,
+  type PublishRefusal,
+  prepareSkills,
+  refusePublish,
+} from "./prepare-skills.ts";
+import { readStaged, type TarEntry, withStage, writeGzip, writeTar } from "./stage-skill.ts";
+
+/** Which skills to pack, where to, and what the plugin says about itself. */
+export interface PackOptions extends PluginFields {
+  /** Names and paths of skills; default: all below the working directory. */
+  readonly skills?: readonly string[];
+  /** A folder, or a file that ends in `.tar.gz` or `.tgz`. */
+  readonly output: string;
+  /** A `plugin.json` to begin with; fields given here go before its own. */
+  readonly manifestFile?: string | undefined;
+  /** A file with `mcpServers`, which becomes the plugin's `mcp.json`. */
+  readonly mcpFile?: string | undefined;
+  /** How strict the check of the skills is. Default: `strict`, the specification to the letter. */
+  readonly profile?: Profile | undefined;
+  /** For relative paths. Default: that of the process. */
+  readonly cwd?: string;
+  /** Replace a plugin in the output folder. */
+  readonly force?: boolean;
+}
+
+/** The plugin that was written. */
+export interface PackReport {
+  /** Tells it from a refusal. */
+  readonly ok: true;
+  /** The folder or archive, absolute. */
+  readonly path: string;
+  /** What its `plugin.json` holds. */
+  readonly plugin: PluginManifest;
+  /** By name. */
+  readonly skills: readonly PackedSkill[];
+  /** Names of the MCP servers. */
+  readonly servers: readonly string[];
+  /** Warnings and notes about the skills. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The plugin that was written, or why none was. */
+export type PackOutcome = PackReport | PublishRefusal;
+
+/** Nothing is written unless every skill may be published. */
+export async function packPlugin(
+  metier: Pick<PublishingHost, "config" | "require">,
+  options: PackOptions,
+): Promise<PackOutcome> {
+  return outcomeOf(await withStage((stage) => pack(metier, options, stage)));
+}
+
+async function pack(
+  metier: Pick<PublishingHost, "config" | "require">,
+  options: PackOptions,
+  stage: string,
+): Promise<Result<Omit<PackReport, "ok">, PublishFault>> {
+  const { manifestFile, mcpFile, force = false } = options;
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const path = resolve(cwd, options.output);
+  const prepared = await prepareSkills(metier, options, { cwd, output: path, stage });
+  if (!prepared.ok) return prepared;
+  const { skills, diagnostics } = prepared.value;
+  const start = manifestFile === undefined ? undefined : resolve(cwd, manifestFile);
+  const built = await buildPluginManifest(pickFields(options), start, skills);
+  if (!built.ok) return built;
+  const plugin = built.value;
+  const mcp = mcpFile === undefined ? done(undefined) : await readMcpConfig(resolve(cwd, mcpFile));
+  if (!mcp.ok) {
+    const hint = "Agent Plugins 1.0.0 says what a server may have.";
+    return refusePublish("publish.usage", mcp.refusal.message, hint);
+  }
+  const entries = [
+    textEntry("plugin.json", `${JSON.stringify(plugin, undefined, 2)}\n`),
+    ...(mcp.value ? [textEntry("mcp.json", mcp.value.text)] : []),
+    // A skill's folder is named as the skill is, which the standard requires of both.
+    ...skills.flatMap(({ name, folder }) =>
+      readStaged(folder).map((entry) => ({ ...entry, path: `skills/${name}/${entry.path}` })),
+    ),
+  ].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  const fault = await writePlugin(path, plugin.name, entries, force);
+  if (fault !== undefined) return fault;
+  return done({
+    path,
+    plugin,
+    skills: skills.map(({ name, identity, leftOut, findings, unscanned }) => {
+      return { name, identity, leftOut, findings, unscanned };
+    }),
+    servers: [...(mcp.value?.servers ?? [])].sort(compareText),
+    diagnostics,
+  });
+}
+
+function pickFields(options: PackOptions): PluginFields {
+  const { name, version, description, author, homepage, repository, license, keywords, extensions } = options;
+  return { name, version, description, author, homepage, repository, license, keywords, extensions };
+}
+
+function textEntry(path: string, text: string): TarEntry {
+  return { kind: "file", path, executable: false, bytes: Buffer.from(text) };
+}
+
+const ARCHIVE = /\.(?:tar\.gz|tgz)$/i;
+const OTHER_ARCHIVE = /\.(?:zip|tar|tar\.\w+|7z|rar)$/i;
+
+/** `entries` by path, below the plugin's root. Nothing when it is written. */
+async function writePlugin(
+  target: string,
+  name: string,
+  entries: readonly TarEntry[],
+  force: boolean,
+): Promise<NotPublished | undefined> {
+  if (ARCHIVE.test(target)) return writeArchive(target, name, entries);
+  if (OTHER_ARCHIVE.test(target)) {
+    return refusePublish(
+      "publish.usage",
+      `\`${basename(target)}\` would be an archive of a form that is not written.`,
+      "Name a file that ends in `.tar.gz` or `.tgz`, or a folder.",
+    );
+  }
+  return writeFolder(target, entries, force);
+}
+
+async function writeArchive(
+  target: string,
+  name: string,
+  entries: readonly TarEntry[],
+): Promise<NotPublished | undefined> {
+  if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) {
+    const hint = "Choose another name for the archive.";
+    return refusePublish("publish.taken", `\`${target}\` is a folder.`, hint);
+  }
+  mkdirSync(dirname(target), { recursive: true });
+  const inFolder = entries.map((entry) => ({ ...entry, path: `${name}/${entry.path}` }));
+  replaceFile(target, await writeGzip(writeTar(inFolder)), { mode: 0o644 });
+  return undefined;
+}
+
+/** Made beside its place and moved there as a whole. */
+function writeFolder(target: string, entries: readonly TarEntry[], force: boolean): NotPublished | undefined {
+  const isThere = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
+  const fault = isThere ? refuseReplacing(target, force) : undefined;
+  if (fault !== undefined) return fault;
+  mkdirSync(dirname(target), { recursive: true });
+  const fresh = join(dirname(target), makeOwnedName({ prefix: `.${basename(target)}.` }));
+  const aside = `${fresh}.old`;
+  try {
+    mkdirSync(fresh);
+    const writer = createTreeWriter(fresh, SOURCE_LIMITS);
+    for (const entry of entries) {
+      if (entry.kind === "link") writer.addLink(entry.path, entry.target);
+      else writer.addBytes(entry.path, entry.executable, entry.bytes);
+    }
+    writer.finish();
+    if (isThere) renameSync(target, aside);
+    renameSync(fresh, target);
+  } finally {
+    if (existsSync(aside) && !existsSync(target)) renameSync(aside, target);
+    removeFolder(fresh);
+    tryToRemove(aside);
+  }
+  return undefined;
+}
+
+/** An empty folder, or with `force` an older plugin. */
+function refuseReplacing(target: string, force: boolean): NotPublished | undefined {
+  const isFolder = lstatSync(target).isDirectory();
+  if (isFolder && readdirSync(target).length === 0) return undefined;
+  const isPlugin =
+    isFolder && lstatSync(join(target, "plugin.json"), { throwIfNoEntry: false })?.isFile() === true;
+  if (isPlugin && force) return undefined;
+  return refusePublish(
+    "publish.taken",
+    `\`${target}\` is there already${isPlugin ? "" : ", and is no plugin"}.`,
+    isPlugin ? "`--force` replaces the plugin there." : "Choose another folder, or remove it first.",
+  );
+}

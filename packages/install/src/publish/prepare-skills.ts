@@ -1,0 +1,257 @@
+/**
+ * The skills that someone wants to publish, each staged and checked: valid, with nothing in it that blocks it or is a
+ * secret. One that must not be published stops all of them, and why is a value.
+ */
+import { join } from "node:path";
+import { type Diagnostic, hasErrors } from "@metier/base/diagnostic";
+import type { ErrorCode } from "@metier/base/errors";
+import { showPath } from "@metier/base/files";
+import { done, type Refused, type Result, refused } from "@metier/base/result";
+import { compareText } from "@metier/base/text";
+import { type Finding, isAtLeast, type ScanPolicy, type SkippedPart } from "@metier/scan";
+import { blockingFindings, judgeFindings, readScanPolicy } from "@metier/scan/engine";
+import {
+  candidateForFile,
+  inspectSkill,
+  type Profile,
+  readSkill,
+  type SkillCandidate,
+  type SkillManifest,
+} from "@metier/skills";
+import { identifyFolder } from "@metier/skills/trust";
+import { RefusedTree } from "../install/install-fault.ts";
+import { findAsked, type PublishingHost } from "./find-asked.ts";
+import { type LeftOut, readStaged, SKILL_FILE, stageSkill } from "./stage-skill.ts";
+
+/** A skill in a packed plugin. */
+export interface PackedSkill {
+  /** As its manifest says; the name of its folder in the plugin. */
+  readonly name: string;
+  /** Content identity. */
+  readonly identity: string;
+  /** Files and folders that are not in the plugin, by path. */
+  readonly leftOut: readonly LeftOut[];
+  /** What the scan found that does not keep it from being published. */
+  readonly findings: readonly Finding[];
+  /** What the scan could not look at. */
+  readonly unscanned: readonly SkippedPart[];
+}
+
+export interface PreparedSkill extends PackedSkill {
+  readonly manifest: SkillManifest;
+  /** Where the skill lies. */
+  readonly directory: string;
+  /** The staged copy, whose content identity it has. */
+  readonly folder: string;
+  /** Warnings and notes. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** By name, at least one; and what is to be said about the paths and the skills. */
+type PreparedSkills = {
+  readonly skills: readonly PreparedSkill[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** `output`: where the result will be, absolute. `stage`: an empty folder for the copies. */
+export async function prepareSkills(
+  metier: Pick<PublishingHost, "config" | "require">,
+  options: { readonly skills?: readonly string[]; readonly profile?: Profile | undefined },
+  { cwd, output, stage }: { readonly cwd: string; readonly output: string; readonly stage: string },
+): Promise<Result<PreparedSkills, PublishFault>> {
+  const { skills: asked = [], profile = "strict" } = options;
+  const found = await findAsked(metier, asked, cwd, output);
+  if (found.skills.length === 0 || hasErrors(found.diagnostics)) {
+    const [wrong] = found.diagnostics.filter(({ severity }) => severity === "error");
+    return refusePublish(
+      "publish.no_skill",
+      wrong?.message ?? "There is no skill to publish.",
+      wrong?.hint ?? "Name a skill, its folder, or a folder of skills.",
+      { diagnostics: found.diagnostics },
+    );
+  }
+  const policy = readScanPolicy(metier.config.config.scan, []);
+  const skills: PreparedSkill[] = [];
+  const unfit: RefusedSkill[] = [];
+  for (const [index, candidate] of found.skills.entries()) {
+    const prepared = await prepareSkill(candidate, join(stage, String(index)), { policy, profile });
+    if (prepared.ok) skills.push(prepared.value);
+    else unfit.push(prepared.refusal);
+  }
+  unfit.push(...findTwins(skills));
+  const diagnostics = [...policy.diagnostics, ...found.diagnostics];
+  if (unfit.length > 0) return refuseSkills(unfit, diagnostics);
+  skills.sort((a, b) => compareText(a.name, b.name));
+  return done({ skills, diagnostics: [...diagnostics, ...skills.flatMap((skill) => skill.diagnostics)] });
+}
+
+async function prepareSkill(
+  candidate: SkillCandidate,
+  place: string,
+  rules: CheckRules,
+): Promise<Result<PreparedSkill, RefusedSkill>> {
+  const { form, file, directory, defaultName } = candidate;
+  const refuse = (reason: string, more: Partial<RefusedSkill> = {}): Refused<RefusedSkill> => {
+    const path = form === "directory" ? directory : file;
+    return refused({ name: defaultName, path, reason, diagnostics: [], findings: [], leftOut: [], ...more });
+  };
+  if (form !== "directory") {
+    return refuse("It is a single file; other clients know only a folder with a `SKILL.md`.");
+  }
+  try {
+    const { folder, leftOut, diagnostics: remarks } = await stageSkill(candidate, place);
+    readStaged(folder); // Refuses what cannot be packed before anything is written.
+    const check = await checkStaged(folder, directory, rules);
+    const diagnostics = [...remarks, ...check.diagnostics].map((diagnostic) => {
+      return { ...diagnostic, path: diagnostic.path.replace(folder, directory) };
+    });
+    const { manifest, findings, unscanned, reason } = check;
+    if (manifest === undefined) return refuse(reason, { diagnostics, findings, leftOut });
+    const identified = identifyFolder(folder);
+    if (!identified.ok) return refuse(identified.refusal.message, { leftOut });
+    const { name } = manifest;
+    const identity = identified.value.digest;
+    return done({ name, manifest, directory, folder, identity, leftOut, diagnostics, findings, unscanned });
+  } catch (fault) {
+    if (!(fault instanceof RefusedTree)) throw fault; // The machine's own.
+    return refuse(fault.message);
+  }
+}
+
+function findTwins(skills: readonly PreparedSkill[]): readonly RefusedSkill[] {
+  return [...Map.groupBy(skills, ({ name }) => name).values()]
+    .filter((group) => group.length > 1)
+    .flatMap((group) =>
+      group.map(({ name, directory, leftOut }) => {
+        const others = group.filter((other) => other.directory !== directory).map((other) => other.directory);
+        const reason = `Another skill has this name, too: \`${others.join("`, `")}\`.`;
+        return { name, path: directory, reason, diagnostics: [], findings: [], leftOut };
+      }),
+    );
+}
+
+function refuseSkills(unfit: readonly RefusedSkill[], diagnostics: readonly Diagnostic[]): NotPublished {
+  const names = [...new Set(unfit.map(({ name }) => `\`${name}\``))];
+  const shown = names.slice(0, 5).join(", ");
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  const why = unfit.length === 1 ? ` ${unfit[0]?.reason}` : "";
+  const hint =
+    "`metier validate --strict` and `metier scan` show all of it, and `metier compat --fix` rewrites what loses nothing. `--profile standard` takes fields of Metier's own; or leave these skills out.";
+  return refusePublish("publish.refused", `Nothing was written, because of ${shown}${more}.${why}`, hint, {
+    refused: unfit,
+    diagnostics,
+  });
+}
+
+interface StagedCheck {
+  /** Absent: it must not be published, and `reason` says why. */
+  readonly manifest?: SkillManifest;
+  readonly reason: string;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Those that keep it from being published; else what else was found. */
+  readonly findings: readonly Finding[];
+  readonly unscanned: readonly SkippedPart[];
+}
+
+interface CheckRules {
+  readonly policy: ScanPolicy;
+  readonly profile: Profile;
+}
+
+/** `directory`: where the skill itself lies, by which a baseline knows it. */
+async function checkStaged(
+  folder: string,
+  directory: string,
+  { policy, profile }: CheckRules,
+): Promise<StagedCheck> {
+  const location = join(folder, SKILL_FILE);
+  const { checked } = await readSkill(candidateForFile(location, "directory", folder), profile, inspectSkill);
+  const { manifest, diagnostics } = checked;
+  if (manifest === undefined || hasErrors(diagnostics)) {
+    const reason = `It is not valid (\`${profile}\`), so other clients may refuse it.`;
+    return { reason, diagnostics, findings: [], unscanned: [] };
+  }
+  const { scanSkill } = await import("@metier/scan/engine");
+  const { name } = manifest;
+  const { ignore } = policy;
+  const scan = await scanSkill(
+    { form: "directory", location, directory: folder },
+    { name, ignore, identify: false },
+  );
+  const left = judgeFindings(scan.findings, { name, directory }, policy);
+  const secrets = left.filter(isSecret);
+  const blocking = blockingFindings(left, policy);
+  if (secrets.length + blocking.length === 0) {
+    return { manifest, reason: "", diagnostics, findings: left, unscanned: scan.skipped };
+  }
+  const findings = left.filter((finding) => secrets.includes(finding) || blocking.includes(finding));
+  const reason =
+    secrets.length > 0
+      ? `There is a secret in ${nameFiles(secrets)}.`
+      : `The scan found what blocks it in ${nameFiles(blocking)} (\`scan.block\` is \`${policy.block}\`).`;
+  return { reason, diagnostics, findings, unscanned: scan.skipped };
+}
+
+/** Whoever gets the skill gets it, too. The mildest of these rules takes digests for secrets, and so decides nothing. */
+function isSecret({ id, severity }: Finding): boolean {
+  return id.startsWith("secrets.") && isAtLeast(severity, "medium");
+}
+
+function nameFiles(findings: readonly Finding[]): string {
+  const paths = [...new Set(findings.map(({ path }) => path))];
+  const shown = paths.slice(0, 3).map(showPath);
+  return `${shown.join(", ")}${paths.length > 3 ? ` and ${paths.length - 3} more` : ""}`;
+}
+
+/** Code of a fault that keeps skills from being published. */
+export type PublishFaultCode = Extract<ErrorCode, `publish.${string}`>;
+
+/** A skill that must not be published, and why. */
+export interface RefusedSkill {
+  /** The name of its folder or flat file, or its own. */
+  readonly name: string;
+  /** Its folder or flat file. */
+  readonly path: string;
+  /** One sentence. */
+  readonly reason: string;
+  /** What is wrong with its files. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** What the scan found that must not be published. */
+  readonly findings: readonly Finding[];
+  /** Files and folders that would not be published, by path. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Why nothing was published or packed. */
+export interface PublishFault {
+  /** Stable: programs may compare it. */
+  readonly code: PublishFaultCode;
+  /** What, and which value. */
+  readonly message: string;
+  /** What to do. */
+  readonly hint: string;
+  /** The skills that must not be published; nothing is published without them. */
+  readonly refused: readonly RefusedSkill[];
+  /** About the paths that were asked for. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The outcome when nothing was written. */
+export interface PublishRefusal {
+  /** Tells it from a report. */
+  readonly ok: false;
+  /** Why nothing was written. */
+  readonly fault: PublishFault;
+}
+
+/** Why nothing is published, within this room. */
+export type NotPublished = Refused<PublishFault>;
+
+export function refusePublish(
+  code: PublishFaultCode,
+  message: string,
+  hint: string,
+  more: Partial<Pick<PublishFault, "refused" | "diagnostics">> = {},
+): NotPublished {
+  return refused({ code, message, hint, refused: [], diagnostics: [], ...more });
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+/**
+ * The first step of the command: a Node that is new enough, the compile cache, then the program.
+ * Every old Node must be able to read this file, and it costs every start: it loads nothing it need not.
+ */
+// An import of `node:fs` would load all that it can do. A Node without this function is too old to go on anyway.
+const builtin = process.getBuiltinModule ?? ((/** @type {string} */ name) => import(name));
+const { existsSync, mkdirSync } = await builtin("node:fs");
+const { join } = await builtin("node:path");
+
+const PROGRAM = new URL("../dist/cli/main.js", import.meta.url);
+// These two are in a clone only: its set-up, and the Node that it brings.
+const SET_UP = new URL("../../../scripts/setup.mjs", import.meta.url);
+const PINNED_NODE = new URL("../../../node_modules/.bin/node", import.meta.url);
+const OLDEST_NODE = "22.18";
+const EXIT_PREREQUISITE = 6;
+
+const isNewEnough = checkVersion();
+const isReady = existsSync(PROGRAM) && (isNewEnough || existsSync(PINNED_NODE));
+if (!isReady && isClone()) await prepareClone();
+if (isNewEnough) {
+  enableCompileCache();
+  await import(PROGRAM.href);
+} else {
+  await runOnNewerNode();
+}
+
+/** Sources are not published. Elsewhere the folders above are somebody else's, and nothing in them is run. */
+function isClone() {
+  return existsSync(new URL("../src/index.ts", import.meta.url));
+}
+
+function checkVersion() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE.split(".").map(Number);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}
+
+/** Compiled code is kept below the user's own folder: never in a project, never where others could write. */
+function enableCompileCache() {
+  const folder = join(metierHome(), ".metier", "cache", "compile");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    process.getBuiltinModule("node:module").enableCompileCache(folder);
+  } catch {
+    // A home that cannot be written to: every start compiles anew.
+  }
+}
+
+/** `--home` and `METIER_HOME` replace the user's home for everything that Metier writes. */
+function metierHome() {
+  const index = process.argv.findIndex((word) => word === "--home" || word.startsWith("--home="));
+  const word = process.argv[index] ?? "";
+  const option = word === "--home" ? process.argv[index + 1] : word.slice("--home=".length);
+  return option || process.env.METIER_HOME || process.getBuiltinModule("node:os").homedir();
+}
+
+/** A clone that was never set up. */
+async function prepareClone() {
+  const { fileURLToPath } = await builtin("node:url");
+  const { spawnSync } = await import("node:child_process");
+  const { status } = spawnSync(process.execPath, [fileURLToPath(SET_UP)], { stdio: ["ignore", 2, 2] });
+  if (status !== 0) process.exit(EXIT_PREREQUISITE);
+}
+
+/** In a clone there is a newer Node to go on with; elsewhere the user must bring one. */
+async function runOnNewerNode() {
+  if (!isClone() || !existsSync(PINNED_NODE)) {
+    const command = ["npx -y -p node@26 -p metier metier", ...process.argv.slice(2).map(quote)].join(" ");
+    process.stderr.write(
+      `metier: Node ${process.versions.node} is too old; ${OLDEST_NODE} or newer is needed. Run \`${command}\`\n`,
+    );
+    process.exit(EXIT_PREREQUISITE);
+  }
+  const { fileURLToPath } = await builtin("node:url");
+  const { spawn } = await import("node:child_process");
+  const { isatty } = await import("node:tty");
+  const child = spawn(fileURLToPath(PINNED_NODE), process.argv.slice(1), { stdio: "inherit" });
+  // A terminal sends Ctrl-C to both of us; what is sent to this process alone is handed on.
+  process.on("SIGINT", () => isatty(0) || child.kill("SIGINT"));
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  process.on("SIGHUP", () => child.kill("SIGHUP"));
+  child.on("exit", (code, signal) => {
+    if (!signal) process.exit(code ?? undefined);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** A word as a POSIX shell takes it. @param {string} word */
+function quote(word) {
+  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

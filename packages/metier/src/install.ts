@@ -1,0 +1,58 @@
+/** `metier/install`: what installing, updating, verifying and scanning take and answer, and skills of other servers. */
+export type {
+  ChoosableSkill,
+  ConflictAnswer,
+  FetchProgress,
+  InstallConflict,
+  InstallDecisions,
+  InstalledSkill,
+  InstalledWish,
+  InstallFault,
+  InstallFaultCode,
+  InstallOutcome,
+  InstallReport,
+  InstallRequest,
+  InstallReview,
+  LocalChanges,
+  NewRisk,
+  NotUpdated,
+  OutdatedOutcome,
+  OutdatedRequest,
+  OutdatedSkill,
+  RemoveOptions,
+  RemoveOutcome,
+  ReviewedFile,
+  ReviewedSkill,
+  RollbackOptions,
+  RollbackOutcome,
+  ScriptGroup,
+  SkillFinding,
+  SkillSummary,
+  SkippedSkill,
+  UpdateAnswer,
+  UpdateDecisions,
+  UpdatedSkill,
+  UpdateOutcome,
+  UpdateRequest,
+  UpdateResult,
+  UpdateReview,
+  VerifiedFolder,
+  VerifiedGrant,
+  VerifiedSkill,
+  VerifyReport,
+  VersionMark,
+} from "@metier/install";
+export type { ForgottenSkills, RemoteSkillStatus, RemoteStatus } from "@metier/install/remote";
+export type {
+  AddOutcome,
+  ApprovedSkill,
+  FetchedSkill,
+  Installing,
+  RefreshOutcome,
+  Remote,
+  RemoteOptions,
+} from "@metier/runtime";
+export type { Finding, PathsReport, ScannedPath, ScanReport, SkippedPart } from "@metier/scan";
+export type { LockedSkill, RemoteFile, RemoteOrigin } from "@metier/skills";
+export type { ScanSeverity } from "@metier/skills/config";
+export type { LockEntry, PlacedCopy, PreviousVersion, SourceKind } from "@metier/skills/trust";

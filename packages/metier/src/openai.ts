@@ -1,0 +1,21 @@
+/** `metier/openai`: skills in the shapes of OpenAI's APIs. */
+import { checkHostVersion } from "@metier/runtime/adapters";
+
+export {
+  type AdaptedSkills,
+  type OffersSkills,
+  type OpenAiAgentSkills,
+  type OpenAiAgentTool,
+  type OpenAiChatSkills,
+  type OpenAiChatTool,
+  type OpenAiFunctionCallOutput,
+  type OpenAiParameters,
+  type OpenAiResponsesSkills,
+  type OpenAiResponsesTool,
+  type OpenAiToolMessage,
+  openAiAgentSkills,
+  openAiChatSkills,
+  openAiResponsesSkills,
+} from "@metier/runtime/adapters";
+
+checkHostVersion("openai");

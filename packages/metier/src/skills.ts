@@ -1,0 +1,30 @@
+/** `metier/skills`: all that finding, checking and disclosing skills is made of; the usual part of it is in `metier`. */
+export type { ResourceOptions } from "@metier/runtime";
+export {
+  type Activation,
+  type Conversation,
+  createConversation,
+  estimateTokens,
+  findProtected,
+  type ListingFormatName,
+  type ListingPlan,
+  type ListingReport,
+  type LocationStyle,
+  loadTokenCounter,
+  mountSkills,
+  outline,
+  type PlanOptions,
+  type ResourceKind,
+  type SearchedPlace,
+  type SkillForm,
+  type SkillLocation as SkillPlace,
+  type SkillRequirements,
+  type SkillResource,
+  section,
+  type TokenCounter,
+  type TriggerMatch,
+  type TriggerReason,
+  type ValidationResult,
+  wrapInstructions,
+} from "@metier/skills";
+export type { Origin } from "@metier/skills/config";

@@ -1,0 +1,277 @@
+/**
+ * What a run says to a client that is not the server: a browser, an app, another tenant's process. An allow-list: each
+ * field is named here, and what is not named, such as system prompts, messages, folders, variables, costs and diagnostics,
+ * never leaves. The log of one run keeps what was said, so that every stream begins at its beginning or where it was cut.
+ */
+import { dirname } from "node:path";
+import type { Json } from "@metier/base/json";
+import { createPathHider } from "./hide-paths.ts";
+import type { RunEvent, RunLimit, RunStatus } from "./run-event.ts";
+
+type ClientEventBody =
+  /** The run of a skill has begun, or the turn of a chat (`chat`). Not sent for a request that was refused. */
+  | { readonly type: "run-started"; readonly skill: string }
+  /** The model is asked: the first time, and again with the results of its tool calls. */
+  | { readonly type: "step-started"; readonly step: number }
+  /** A piece of what the model writes. */
+  | { readonly type: "text-delta"; readonly step: number; readonly text: string }
+  | {
+      readonly type: "tool-called";
+      readonly step: number;
+      /** Unique in the run. */
+      readonly callId: string;
+      readonly tool: string;
+      /** Whether the policy, or whoever was asked, allowed it. */
+      readonly allowed: boolean;
+      /** Only of tools that the stream shows (`showTools`). */
+      readonly input?: Json | undefined;
+    }
+  | {
+      readonly type: "tool-finished";
+      readonly step: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly isError: boolean;
+      /** Only of tools that the stream shows (`showTools`). */
+      readonly output?: string | undefined;
+    }
+  /** A skill runs in isolation for this run; what it says inside stays there. */
+  | { readonly type: "skill-started"; readonly skillRunId: string; readonly skill: string }
+  | {
+      readonly type: "skill-finished";
+      readonly skillRunId: string;
+      readonly skill: string;
+      readonly status: RunStatus;
+    }
+  /** The last one, whatever became of the run. */
+  | {
+      readonly type: "run-finished";
+      readonly status: RunStatus;
+      /** The text so far. */
+      readonly text: string;
+      /** Of a run with an `output`: the value that fits its schema. */
+      readonly object?: Json | undefined;
+      readonly limit?: RunLimit | undefined;
+      /** Why it did not complete: a code, and words that say nothing about the server. */
+      readonly error?: { readonly code: string; readonly message: string } | undefined;
+    };
+
+/** One thing that happened in a run, as a client may see it. */
+export type ClientEvent = ClientEventBody & {
+  /** Where a stream that was cut goes on behind this event: the `id` of a server-sent event. */
+  readonly id: string;
+  readonly runId: string;
+};
+
+/** How a run ended, as far as a client hears of it. */
+interface ClientEnding {
+  readonly status: RunStatus;
+  readonly text: string;
+  readonly object?: unknown;
+  readonly limit?: RunLimit | undefined;
+  readonly code?: string | undefined;
+}
+
+/** What a stream lets its client see beyond the usual. */
+export interface ClientView {
+  /** Tools whose input and output are shown, by name. */
+  readonly shown: ReadonlySet<string>;
+  /** The words for a run that did not complete. */
+  readonly errorText?: string | undefined;
+}
+
+/** Where a reader stands: which entry comes next, and for a text which piece of it. */
+export interface ClientPosition {
+  readonly entry: number;
+  readonly piece: number;
+}
+
+export interface ClientLog {
+  readonly runId: string;
+  readonly hasEnded: boolean;
+  take(event: RunEvent): void;
+  end(ending: ClientEnding): void;
+  /** What comes next for a reader; `undefined`: nothing yet, or nothing more. */
+  read(
+    at: ClientPosition,
+    view: ClientView,
+  ): { readonly event: ClientEvent; readonly next: ClientPosition } | undefined;
+  /** Where a reader that has seen this `id` goes on; one of another run begins anew. */
+  find(id: string | null | undefined): ClientPosition;
+  /** Resolves when something was added. */
+  changed(): Promise<void>;
+}
+
+export const CLIENT_BEGINNING: ClientPosition = { entry: 0, piece: 0 };
+
+type TextEntry = { readonly type: "text"; readonly step: number; readonly pieces: string[] };
+type Entry = Exclude<ClientEventBody, { type: "text-delta" }> | TextEntry;
+
+/** A tool's answer that is longer is cut: a client shows it, nobody works with it. */
+const MOST_OUTPUT = 64 * 1024;
+
+const PLAIN_WORDS: Readonly<Record<RunStatus, string>> = {
+  completed: "",
+  limited: "Stopped by a limit before the answer was finished.",
+  failed: "Something went wrong, and the answer could not be finished.",
+  refused: "This request was not accepted.",
+  cancelled: "Cancelled.",
+};
+
+/** `folders` are those of the server, each with the name that clients see in its place. */
+export function createClientLog(runId: string, folders: readonly (readonly [string, string])[]): ClientLog {
+  const entries: Entry[] = [];
+  const paths = createPathHider();
+  for (const [folder, shown] of folders) paths.hide(folder, shown);
+  const callIds = createCallIds();
+  const children = new Map<string, string>();
+  let change: PromiseWithResolvers<void> | undefined;
+  let hasEnded = false;
+
+  const wake = (): void => {
+    change?.resolve();
+    change = undefined;
+  };
+  const addText = (step: number, text: string): void => {
+    if (text === "") return;
+    const last = entries.at(-1);
+    if (last?.type === "text" && last.step === step) last.pieces.push(text);
+    else entries.push({ type: "text", step, pieces: [text] });
+    wake();
+  };
+  let textStep = 0;
+  const add = (entry: Entry): void => {
+    addText(textStep, paths.end());
+    entries.push(entry);
+    wake();
+  };
+  const toEntry = (event: RunEvent): Entry | undefined => {
+    switch (event.type) {
+      case "run-started":
+        return { type: "run-started", skill: event.skill };
+      case "model-called":
+        return { type: "step-started", step: event.step };
+      case "tool-called": {
+        const { step, tool } = event;
+        const callId = callIds.open(step, event.callId);
+        const input = paths.cleanJson(event.input) as Json;
+        return { type: "tool-called", step, callId, tool, allowed: event.decision !== "deny", input };
+      }
+      case "tool-finished": {
+        const { step, tool, isError, text } = event;
+        const callId = callIds.find(step, event.callId);
+        const output = paths.clean(text.slice(0, MOST_OUTPUT));
+        return { type: "tool-finished", step, callId, tool, isError, output };
+      }
+      case "child-started":
+        children.set(event.childRunId, event.skill);
+        return { type: "skill-started", skillRunId: event.childRunId, skill: event.skill };
+      default:
+        return undefined; // Nothing of it is for a client.
+    }
+  };
+  const addOwn = (event: RunEvent): void => {
+    if (event.type === "text-delta") {
+      textStep = event.step;
+      addText(event.step, paths.push(event.text));
+      return;
+    }
+    const entry = toEntry(event);
+    if (entry) add(entry);
+    else addText(textStep, paths.end());
+  };
+  const addNested = (event: RunEvent): void => {
+    const skill = children.get(event.runId);
+    if (skill === undefined || event.type !== "run-finished") return;
+    add({ type: "skill-finished", skillRunId: event.runId, skill, status: event.status });
+  };
+  const read: ClientLog["read"] = (at, view) => {
+    const entry = entries[at.entry];
+    if (entry === undefined) return undefined;
+    if (entry.type !== "text") {
+      const next = { entry: at.entry + 1, piece: 0 };
+      return { event: { ...limitToView(entry, view), id: writeId(runId, next), runId }, next };
+    }
+    const pieces = entry.pieces.slice(at.piece);
+    if (pieces.length === 0) return read({ entry: at.entry + 1, piece: 0 }, view);
+    const next = { entry: at.entry, piece: entry.pieces.length };
+    const event = { type: "text-delta", step: entry.step, text: pieces.join("") } as const;
+    return { event: { ...event, id: writeId(runId, next), runId }, next };
+  };
+  return {
+    runId,
+    read,
+    get hasEnded() {
+      return hasEnded;
+    },
+    take(event) {
+      if (hasEnded) return;
+      if (event.type === "run-started") {
+        paths.hide(event.workDir, ".");
+        paths.hide(event.skillDir, `skill:${event.skill}`);
+        if (event.location !== "") paths.hide(dirname(event.location), `skill:${event.skill}`);
+        paths.hide(event.cwd, ".");
+      }
+      if (event.runId === runId) addOwn(event);
+      else addNested(event);
+    },
+    end({ status, text, object, limit, code }) {
+      const message = PLAIN_WORDS[status];
+      const error = status === "completed" ? undefined : { code: code ?? status, message };
+      const value = object === undefined ? undefined : (paths.cleanJson(object) as Json);
+      add({ type: "run-finished", status, text: paths.clean(text), object: value, limit, error });
+      hasEnded = true;
+      wake();
+    },
+    find(id) {
+      const [, run, entry, piece] = /^(.+)\.(\d{1,9})\.(\d{1,9})$/.exec(id ?? "") ?? [];
+      const position = { entry: Number(entry), piece: Number(piece) };
+      return run === runId && position.entry <= entries.length ? position : CLIENT_BEGINNING;
+    },
+    changed() {
+      change ??= Promise.withResolvers<void>();
+      return change.promise;
+    },
+  };
+}
+
+function writeId(runId: string, { entry, piece }: ClientPosition): string {
+  return `${runId}.${entry}.${piece}`;
+}
+
+function limitToView(entry: Exclude<Entry, TextEntry>, { shown, errorText }: ClientView): ClientEventBody {
+  switch (entry.type) {
+    case "tool-called": {
+      const { input, ...told } = entry;
+      return shown.has(entry.tool) ? entry : told;
+    }
+    case "tool-finished": {
+      const { output, ...told } = entry;
+      return shown.has(entry.tool) ? entry : told;
+    }
+    case "run-finished": {
+      if (entry.error === undefined || errorText === undefined) return entry;
+      return { ...entry, error: { ...entry.error, message: errorText } };
+    }
+    default:
+      return entry;
+  }
+}
+
+/** Some providers number the calls of each answer anew; for a client each has its own name. */
+function createCallIds(): {
+  open(step: number, callId: string): string;
+  find(step: number, callId: string): string;
+} {
+  const taken = new Set<string>();
+  const given = new Map<string, string>();
+  return {
+    open(step, callId) {
+      const own = taken.has(callId) ? `${callId}-${step}-${taken.size}` : callId;
+      taken.add(own);
+      given.set(`${step} ${callId}`, own);
+      return own;
+    },
+    find: (step, callId) => given.get(`${step} ${callId}`) ?? callId,
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * A model that asks again when the provider's fault may be gone in a moment, and waits as long as the provider says.
+ * Only what nobody has seen yet is repeated: once a part of the answer was given on, a fault ends the answer.
+ */
+import type {
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import {
+  describeTransient,
+  isTransient,
+  ModelCutError,
+  readRetryHint,
+  responseHeaders,
+  waitFor,
+} from "./provider-fault.ts";
+
+export interface Retry {
+  /** Of the call that comes next: 2, 3 … */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly reason: string;
+}
+
+export interface RetryOptions {
+  /** Calls in all. Default: 3. */
+  readonly tries?: number;
+  /** Of all waits together. A provider that asks for more is not asked again. Default: 60 s. */
+  readonly maxWaitMs?: number;
+  onRetry?(retry: Retry): void;
+  wait?(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 1000;
+
+/** Give `maxRetries: 0` to the AI SDK beside it, or both repeat. */
+export function retryModel(model: LanguageModelV4, options: RetryOptions = {}): LanguageModelV4 {
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    doGenerate: (call) => repeat(async () => model.doGenerate(call), options, call.abortSignal),
+    doStream: (call) =>
+      repeat(
+        async () => startStream(await model.doStream(call), call.abortSignal),
+        options,
+        call.abortSignal,
+      ),
+  };
+}
+
+async function repeat<T>(
+  ask: () => Promise<T>,
+  { tries = 3, maxWaitMs = 60_000, onRetry, wait = waitFor }: RetryOptions,
+  signal?: AbortSignal,
+): Promise<T> {
+  let waited = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const delayMs = Math.ceil(
+        readRetryHint(responseHeaders(error), Date.now()) ?? FIRST_DELAY_MS * 2 ** (attempt - 1),
+      );
+      const isOver = attempt >= tries || waited + delayMs > maxWaitMs;
+      if (isOver || signal?.aborted || !isTransient(error)) throw error;
+      waited += delayMs;
+      onRetry?.({ attempt: attempt + 1, delayMs, reason: describeTransient(error) });
+      await wait(delayMs, signal);
+    }
+  }
+}
+
+/** Parts that say nothing yet: a fault after these can still be repeated. */
+const PREAMBLE = new Set<LanguageModelV4StreamPart["type"]>([
+  "stream-start",
+  "response-metadata",
+  "custom",
+  "ping",
+  "raw",
+]);
+
+/** Resolves with the first part that says something; a fault before it is thrown. */
+async function startStream(
+  result: LanguageModelV4StreamResult,
+  signal?: AbortSignal,
+): Promise<LanguageModelV4StreamResult> {
+  const reader = result.stream.getReader();
+  const first: LanguageModelV4StreamPart[] = [];
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done || isCut(value)) throw new ModelCutError();
+    if (value.type === "error") {
+      await reader.cancel();
+      throw toError(value.error);
+    }
+    first.push(value);
+    if (!PREAMBLE.has(value.type)) return { ...result, stream: settleStream(first, reader, signal) };
+  }
+}
+
+/** Error events of a stream are plain objects; their fields say whether to ask again. */
+function toError(fault: unknown): Error {
+  if (fault instanceof Error) return fault;
+  const fields = typeof fault === "object" && fault !== null ? fault : { message: String(fault) };
+  return Object.assign(new Error("The provider reported an error."), fields);
+}
+
+type Part = LanguageModelV4StreamPart;
+type Finish = Extract<Part, { type: "finish" }>;
+type Reader = Pick<ReadableStreamDefaultReader<Part>, "read" | "cancel">;
+
+const NO_USAGE: LanguageModelV4Usage = {
+  inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+};
+
+const INTERRUPTED: Finish["finishReason"] = { unified: "interrupted", raw: undefined };
+
+/**
+ * A stream that always ends properly: one that breaks, reports an error, or stops before its answer did, ends in an
+ * `error` part and an `interrupted` finish. The loop then keeps what came, runs no tool on half a call, and stops.
+ * `first` are parts that were read already. Aborting is no cut: the signal's reason goes on as it is.
+ */
+function settleStream(first: readonly Part[], reader: Reader, signal?: AbortSignal): ReadableStream<Part> {
+  const waiting = [...first];
+  const open: OpenBlocks = new Map();
+  let failed = false;
+  return new ReadableStream<Part>({
+    async pull(controller) {
+      const part = waiting.shift() ?? (await readPart(reader, signal));
+      failed ||= part.type === "error";
+      if (part.type !== "finish") {
+        noteBlock(part, open);
+        controller.enqueue(part);
+        return;
+      }
+      const isBroken = isCut(part);
+      for (const [id, type] of open) controller.enqueue({ type, id });
+      if (isBroken && !failed)
+        controller.enqueue({
+          type: "error",
+          error: new ModelCutError("fault" in part ? part.fault : undefined),
+        });
+      controller.enqueue(isBroken || failed ? { ...part, finishReason: INTERRUPTED } : part);
+      controller.close();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+type OpenBlocks = Map<string, "text-end" | "reasoning-end">;
+
+/** A stream that ends without a finish is given one that says so; the fault that broke it goes with it. */
+interface BrokenEnd extends Finish {
+  readonly fault: unknown;
+}
+
+async function readPart(reader: Reader, signal?: AbortSignal): Promise<Part> {
+  try {
+    const { value, done } = await reader.read();
+    return done ? brokenEnd(undefined) : value;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return brokenEnd(error);
+  }
+}
+
+function brokenEnd(fault: unknown): BrokenEnd {
+  return { type: "finish", finishReason: INTERRUPTED, usage: NO_USAGE, fault };
+}
+
+/** Providers end a stream that simply stopped with a finish of their own, which no word of the server stands behind. */
+function isCut(part: Part): boolean {
+  if (part.type !== "finish" || part.finishReason.raw !== undefined) return false;
+  return ["other", "error", "interrupted"].includes(part.finishReason.unified);
+}
+
+function noteBlock(part: Part, open: OpenBlocks): void {
+  if (part.type === "text-start") open.set(part.id, "text-end");
+  if (part.type === "reasoning-start") open.set(part.id, "reasoning-end");
+  if (part.type === "text-end" || part.type === "reasoning-end") open.delete(part.id);
+}

@@ -1,0 +1,218 @@
+/**
+ * One tool call of a run, from the model's request to the text it gets back: input checked, policy asked, the user asked
+ * where the policy says so, the skill's hooks asked, executed, cleaned, redacted, recorded. Never throws: whatever goes
+ * wrong is an answer.
+ */
+import { sayFault } from "@metier/base/diagnostic";
+import { checkJson, isJsonObject } from "@metier/base/json";
+import { done, type Result, refused } from "@metier/base/result";
+import { cleanText } from "@metier/base/text";
+import type { OutputFilterMode } from "@metier/skills/config";
+import { MAX_ANSWER } from "../tools/read-answer.ts";
+import { suggestRules } from "../tools/suggest-rules.ts";
+import {
+  type AcceptedTool,
+  fault,
+  type Tool,
+  type ToolContext,
+  type ToolInput,
+  type ToolOutput,
+  toolId,
+} from "../tools/tool.ts";
+import type { PolicyDecision } from "../tools/tool-policy.ts";
+import { afterTool, beforeTool, type HookedCall } from "./hooks/run-hooks.ts";
+import { type LiveRun, MOST_CALLS_PER_STEP, reportOnce, toolContext } from "./live-run.ts";
+import { refuseWrite } from "./refuse-write.ts";
+import type { RunContext } from "./run-context.ts";
+import { untilStopped } from "./run-policy.ts";
+import { filterOutput } from "./use-skill.ts";
+
+interface ToolCall {
+  readonly callId: string;
+  readonly tool: Tool;
+  readonly input: ToolInput;
+  readonly signal: AbortSignal;
+}
+
+/** A call of which the step is known. */
+interface BegunCall extends ToolCall {
+  readonly step: number;
+  readonly startedAt: number;
+}
+
+const TOO_MANY_CALLS = `Not carried out: one step has at most ${MOST_CALLS_PER_STEP} tool calls. Call it again in the next step.`;
+
+/** A stopped run waits this long for a tool to end what it started; one that does not listen is left behind. */
+const STOP_GRACE_MS = 5000;
+
+export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutput> {
+  await live.slots.enter();
+  try {
+    const call: BegunCall = { ...asked, step: live.model.steps, startedAt: performance.now() };
+    const admitted = await admit(call, live);
+    if (!admitted.ok) return finish(call, admitted.refusal, live);
+    const { tool, signal } = call;
+    const { input, read, context, hooked } = admitted.value;
+    let output: ToolOutput = fault("The run was stopped before this call.");
+    try {
+      const graceMs = tool.effect === "talk" ? 0 : STOP_GRACE_MS; // A question leaves nothing to be ended.
+      if (!signal.aborted) {
+        const answered = await untilStopped(tool.execute(read, context), signal, graceMs);
+        output = answered ?? fault(`\`${tool.name}\` did not end when the run was stopped.`);
+        const unwritable = output.isError ? refuseWrite(tool, input, live.context) : undefined;
+        if (unwritable) output = fault(unwritable.message); // It says how to allow it, too.
+      }
+    } catch (error) {
+      // A tool of the embedding program may throw; the run goes on with the fault as its answer.
+      output = fault(`\`${tool.name}\` failed: ${sayFault(error)}`);
+    }
+    if (!output.isError) live.used.note(tool, input, live.context.place.world);
+    const shown = show(output, tool, live);
+    return finish(call, hooked ? await review(hooked, shown, tool, live) : shown, live);
+  } finally {
+    live.slots.leave();
+  }
+}
+
+interface Admitted {
+  /** Checked, defaults applied. */
+  readonly input: ToolInput;
+  /** The same as the tool takes it. */
+  readonly read: ToolInput;
+  readonly context: ToolContext;
+  /** Absent: the skill has no hooks. */
+  readonly hooked: HookedCall | undefined;
+}
+
+/** Everything that is asked before a call is carried out; a refusal is the answer the model gets. */
+async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, ToolOutput>> {
+  const { callId, tool, input, signal, step } = call;
+  const { context: run } = live;
+  const refuse = (rule: string, message: string): Result<Admitted, ToolOutput> => {
+    recordCall(call, "deny", rule, live);
+    return refused(show(fault(message), tool, live));
+  };
+  const deny = (rule: string, message: string): Result<Admitted, ToolOutput> => {
+    live.denied.push({ tool: tool.name, reason: rule });
+    return refuse(rule, message);
+  };
+  if (!live.slots.admit(step)) {
+    return refuse(`one step has at most ${MOST_CALLS_PER_STEP} tool calls`, TOO_MANY_CALLS);
+  }
+  const checked = await readInput(tool, input);
+  if (!checked.ok) {
+    return refuse(
+      "the input does not fit the tool",
+      `Invalid input for \`${tool.name}\`: ${checked.refusal}`,
+    );
+  }
+  const { value, read } = checked.value;
+  const { answer, rule, message, argv } = await decide(tool, value, run, signal);
+  if (answer === "deny") return deny(rule, message);
+  const context = { ...toolContext(live, callId, signal, tool.name), argv };
+  const hooked =
+    run.hooks.length === 0
+      ? undefined
+      : { tool: toolId(tool), callId, input: run.redactor.redactJson(value), step, context };
+  const blocked = hooked && (await beforeTool(hooked, live));
+  if (blocked) return deny(blocked, `\`${tool.name}\` was not carried out: ${blocked}`);
+  recordCall(call, answer === "ask" ? "approved" : "allow", rule, live);
+  return done({ input: value, read, context, hooked });
+}
+
+/** `value`: as JSON, for whoever decides. `read`: for the tool. */
+async function readInput(
+  tool: AcceptedTool,
+  input: unknown,
+): Promise<Result<{ readonly value: ToolInput; readonly read: ToolInput }, string>> {
+  if (tool.readInput === undefined) {
+    const checked = await checkJson(tool.inputSchema, input);
+    if (!checked.ok) return refused(checked.message);
+    const value = checked.value as ToolInput;
+    return done({ value, read: value });
+  }
+  if (!isJsonObject(input)) return refused("it is not an object");
+  const value = input as ToolInput;
+  const read = await tool.readInput(value);
+  return read.ok ? done({ value, read: read.value as ToolInput }) : read;
+}
+
+function recordCall(
+  { step, callId, tool, input: asked }: BegunCall,
+  decision: "allow" | "approved" | "deny",
+  rule: string,
+  { context: { recorder, redactor } }: LiveRun,
+): void {
+  const input = redactor.redactJson(asked);
+  recorder.emit({ type: "tool-called", step, callId, tool: tool.name, input, decision, rule });
+}
+
+function finish(
+  { step, callId, tool, startedAt }: BegunCall,
+  shown: ToolOutput,
+  { context }: LiveRun,
+): ToolOutput {
+  const durationMs = Math.round(performance.now() - startedAt);
+  context.recorder.emit({ type: "tool-finished", step, callId, tool: tool.name, ...shown, durationMs });
+  return shown;
+}
+
+/** What the skill's hooks make of an answer: they see what the model would. */
+async function review(call: HookedCall, shown: ToolOutput, tool: Tool, live: LiveRun): Promise<ToolOutput> {
+  const { blocked, notes } = await afterTool(call, shown, live);
+  const { outputFilter } = live.context;
+  if (blocked !== undefined) {
+    const text = `The answer of \`${call.tool}\` is withheld, a \`post-tool\` hook blocked it: ${blocked}`;
+    return fault(clean(text, tool, live, outputFilter));
+  }
+  const said = notes.map((note) => {
+    return `[note of a \`post-tool\` hook]\n${clean(note, tool, live, outputFilter)}\n[end of note]`;
+  });
+  return { ...shown, text: [shown.text, ...said].join("\n\n") };
+}
+
+type Settled = Pick<PolicyDecision, "rule" | "argv"> & {
+  /** `ask`: the user was asked and agreed. */
+  readonly answer: "allow" | "ask" | "deny";
+  readonly message: string;
+};
+
+async function decide(tool: Tool, input: ToolInput, run: RunContext, signal: AbortSignal): Promise<Settled> {
+  const { policy, approvals, place } = run;
+  const id = toolId(tool);
+  const decision = await policy.decide(id, tool.effect, input);
+  const { rule, message = `\`${id}\` was not allowed: ${rule}.` } = decision;
+  if (decision.answer !== "ask") return { ...decision, message };
+  const unwritable = refuseWrite(tool, input, run);
+  if (unwritable) return { answer: "deny", ...unwritable };
+  const preview = await tool.preview?.(input, place.world);
+  if (preview?.ok === false) {
+    // It cannot succeed: nobody is asked for a yes that would change nothing.
+    return { answer: "deny", rule: preview.refusal.text, message: preview.refusal.text };
+  }
+  const call = { tool: id, effect: tool.effect, input };
+  const rules = await suggestRules(call, place.world.cwd, policy);
+  const answer = await approvals.ask({ tool: id, input, rule, rules, diff: preview?.value }, signal);
+  if (answer.approved) return { ...decision, message, rule: answer.rule };
+  return { answer: "deny", rule: answer.rule, message: `\`${id}\` was not allowed: ${answer.rule}.` };
+}
+
+/** What a skill answers is instructions, or a result that was filtered before it was wrapped. */
+function show({ text, isError }: ToolOutput, tool: Tool, live: LiveRun): ToolOutput {
+  const filter = tool.effect === "skill" ? "off" : live.context.outputFilter;
+  return { text: clean(text, tool, live, filter), isError };
+}
+
+function clean(text: string, { name }: Tool, live: LiveRun, filter: OutputFilterMode): string {
+  const { text: cleaned, removed } = cleanText(text);
+  if (removed) {
+    const message = `Characters that cannot be seen were removed from an answer of \`${name}\`: ${removed.count}, ${removed.example} first.`;
+    reportOnce(live, `cleaned ${name}`, "disclosure.text-removed", message);
+  }
+  const safe = live.context.redactor.redact(cleaned);
+  const cut =
+    safe.length > MAX_ANSWER
+      ? `${safe.slice(0, MAX_ANSWER)}\n[cut: ${safe.length - MAX_ANSWER} more characters]`
+      : safe;
+  return filterOutput(cut, filter);
+}

@@ -1,0 +1,231 @@
+/**
+ * A run from its set-up to its result, for a skill and for a turn of a chat: one way to begin, one loop, one ending.
+ * Nothing of it is shared with another run, and nothing that happens in it is thrown.
+ */
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { removeFolder } from "@metier/base/files";
+import type { Result } from "@metier/base/result";
+import type { ModelMessage } from "ai";
+import type { RunEventBody } from "../events/run-event.ts";
+import { runFolder } from "../events/run-log.ts";
+import { describeFault } from "../model/describe-fault.ts";
+import { askStopHooks } from "./hooks/run-hooks.ts";
+import { listWorkFiles } from "./kept-files.ts";
+import { beginRun, type LiveRun } from "./live-run.ts";
+import { type LoopOutcome, NOTHING_SAID, takeSteps } from "./loop.ts";
+import { type HeldOutput, holdOutput, OutputFault } from "./output-contract.ts";
+import type { RunContext, RunGiven } from "./run-context.ts";
+import { keepingOf } from "./run-request.ts";
+import type { RunResult } from "./run-result.ts";
+import { deliverValues } from "./run-secrets.ts";
+
+export interface CarriedOut {
+  readonly result: RunResult;
+  /** What it added to the conversation after its message: whole steps only. */
+  readonly messages: readonly ModelMessage[];
+  /** For a run that failed: what the provider or the stream said. */
+  readonly fault?: unknown;
+  /** Which limit was reached, in words. */
+  readonly limitMessage?: string | undefined;
+}
+
+/** `decide`: everything before the first step, or how the run ended instead. Pushes what it opens. */
+export async function carryOut(
+  given: RunGiven,
+  decide: (given: RunGiven) => Promise<Result<RunContext, RunResult>>,
+): Promise<CarriedOut> {
+  const setUp = await setUpRun(given, decide);
+  if (!setUp.ok) return { result: setUp.refusal, messages: [] };
+  const context = setUp.value;
+  const { recorder } = context;
+  context.parent?.onChild({ runId: context.runId, skill: context.subject.skill.name });
+  const startedAt = performance.now();
+  recorder.emit(describeStart(context));
+  const live = beginRun(context);
+  let ended: CarriedOut;
+  try {
+    const { outcome, held } = await loopToAnswer(live);
+    live.stop.end();
+    await live.slots.idle(); // A tool that was stopped still ends its processes; nothing outlives the run.
+    await context.capabilityNotes.end();
+    ended = finish(live, outcome, held, startedAt);
+  } finally {
+    live.stop.end();
+    await closeRun(context);
+  }
+  await recorder.close();
+  dropFolder(context, context.isIsolated);
+  const diagnostics = [...context.diagnostics(ended.result.diagnostics), ...recorder.diagnostics];
+  return { ...ended, result: { ...ended.result, diagnostics } };
+}
+
+interface Answered {
+  readonly outcome: LoopOutcome;
+  /** Absent: it is held to no schema, or does not fit it. */
+  readonly held?: HeldOutput | undefined;
+}
+
+/** Until it has answered, and neither its hooks nor the schema of its output send it back to work. */
+async function loopToAnswer(live: LiveRun): Promise<Answered> {
+  let outcome = await takeSteps(live, NOTHING_SAID);
+  let repaired = 0;
+  for (let continued = 0; outcome.ended === "answered"; ) {
+    const asked = await askStopHooks(live, outcome, continued);
+    outcome = asked.outcome;
+    if (asked.goesOn) continued += 1;
+    else {
+      const checked = await holdOutput(live, outcome, repaired);
+      if (!checked.goesOn) return checked;
+      outcome = checked.outcome;
+      repaired += 1;
+    }
+    outcome = await takeSteps(live, outcome);
+  }
+  return { outcome };
+}
+
+function describeStart(context: RunContext): RunEventBody {
+  const { subject, place, model, tools, parent } = context;
+  const { workDir, skillDir, cwd } = place.world;
+  return {
+    type: "run-started",
+    skill: subject.skill.name,
+    source: subject.source,
+    location: subject.skill.location,
+    trust: subject.trust.level,
+    model: model.id,
+    depth: subject.chain.length,
+    userId: subject.caller.userId,
+    tenantId: subject.caller.tenantId,
+    parentRunId: parent?.runId,
+    tools: tools.map(({ name }) => name),
+    workDir,
+    skillDir,
+    cwd,
+    env: Object.keys(deliverValues(subject, context.memory)).sort(),
+  };
+}
+
+function finish(
+  live: LiveRun,
+  outcome: LoopOutcome,
+  held: HeldOutput | undefined,
+  startedAt: number,
+): CarriedOut {
+  const { context, used } = live;
+  const { subject, place, redactor, recorder } = context;
+  const { limitMessage, ...ending } = describeEnding(live, outcome);
+  const summary = {
+    ...ending,
+    text: redactor.redact(held?.text ?? live.text.value), // Parts of an answer were redacted one by one.
+    iterations: live.model.steps,
+    usage: context.budget.usage,
+    cost: context.budget.isPriced ? context.budget.cost : undefined,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+  const sandbox: RunResult["sandbox"] = {
+    backend: place.sandbox?.backend ?? "absent",
+    declared: place.declared,
+    granted: place.granted,
+    used: redactor.redactJson(used.list(place.reached)),
+  };
+  const capabilities = redactor.redactJson(context.capabilityNotes.list());
+  const called = capabilities.length > 0 && { capabilities };
+  recorder.emit({ type: "run-finished", ...summary, sandbox, ...called });
+  const left = listWorkFiles(place.world.workDir);
+  const result: RunResult = {
+    runId: context.runId,
+    skill: subject.skill.name,
+    isolated: context.isIsolated,
+    trust: subject.trust.level,
+    model: context.model.id,
+    ...summary,
+    ...(held && { object: held.object }),
+    denied: redactor.redactJson(live.denied),
+    files: left.files,
+    sandbox,
+    ...called,
+    diagnostics: [...live.diagnostics, ...used.diagnostics(subject.skill.location), ...left.diagnostics],
+  };
+  return { result, messages: outcome.messages, fault: outcome.error, limitMessage };
+}
+
+type Ending = Pick<RunResult, "status" | "limit" | "error"> & Pick<CarriedOut, "limitMessage">;
+
+function describeEnding({ context, stop }: LiveRun, outcome: LoopOutcome): Ending {
+  const { redactor } = context;
+  const reached = stop.reached();
+  if (outcome.ended === "answered") {
+    // A replay that ends before its recording does differs from it. A chat may go on.
+    const isWhole = context.isIsolated && context.parent === undefined;
+    const message = isWhole ? context.model.replay?.unfinished()[0] : undefined;
+    if (message === undefined) return { status: "completed" };
+    return { status: "failed", error: { code: "replay.diverged", message: redactor.redact(message) } };
+  }
+  if (stop.cancelled) return { status: "cancelled" };
+  if (outcome.error instanceof OutputFault) {
+    const { code, message } = outcome.error;
+    return { status: "failed", error: { code, message: redactor.redact(message) } };
+  }
+  if (outcome.ended === "failed" && !reached) {
+    const { code, message } = describeFault(outcome.error, context.model);
+    return { status: "failed", error: { code, message: redactor.redact(message) } };
+  }
+  const { limit = reached?.limit ?? "iterations", iterations } = outcome;
+  const used =
+    limit === "tokens"
+      ? "the model's answer was cut at the most tokens it may have"
+      : `${iterations} of ${context.limits.maxIterations} steps are used`;
+  const limitMessage = reached?.message ?? used;
+  context.recorder.emit({ type: "limit-reached", limit, message: limitMessage });
+  return { status: "limited", limit, limitMessage };
+}
+
+/** Setting a run up: what is decided for it, and that nothing of it stays behind when it comes to nothing. */
+export async function setUpRun<Value, Why>(
+  given: RunGiven,
+  decide: (given: RunGiven) => Promise<Result<Value, Why>>,
+): Promise<Result<Value, Why>> {
+  try {
+    const { work } = runFolder(given.host.places, given.workRunId);
+    mkdirSync(work, { recursive: true, mode: 0o700 });
+    const outcome = await decide(given);
+    if (!outcome.ok) await abandonRun(given);
+    return outcome;
+  } catch (fault) {
+    await abandonRun(given);
+    throw fault;
+  }
+}
+
+/** Ends what was opened for a run, however it went. */
+export async function closeRun({ opened }: RunGiven): Promise<void> {
+  for (const part of opened.splice(0).reverse()) await part.close();
+}
+
+/**
+ * Where runs are not kept in files, a run's own folder goes with it. Later turns of a chat work in that of the first, so
+ * one with files in it stays there, for as long as runs are kept.
+ */
+export function dropFolder({ host, runId, workRunId }: RunGiven, isAlone = true): void {
+  if (keepingOf(host).keepsFolders) return;
+  try {
+    if (isAlone) removeFolder(runFolder(host.places, runId).folder);
+    else removeEmpty(runFolder(host.places, workRunId));
+  } catch {
+    // It is removed with old runs; the result has said what is in it.
+  }
+}
+
+function removeEmpty({ folder, work }: ReturnType<typeof runFolder>): void {
+  if (readdirSync(work).length > 0) return;
+  rmdirSync(work);
+  rmdirSync(folder);
+}
+
+/** Of a run that did not come about nothing is kept. */
+export async function abandonRun(given: RunGiven): Promise<void> {
+  await closeRun(given);
+  given.recording?.discard?.();
+  rmSync(runFolder(given.host.places, given.runId).folder, { recursive: true, force: true });
+}

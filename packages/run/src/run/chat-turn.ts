@@ -1,0 +1,282 @@
+/**
+ * One turn of a chat: a run without a skill, in which the main agent answers one message. Skills that it uses see no more
+ * than the chat does, count for its budget, and pre-approve nothing beyond this turn. And what `/name` in a message calls,
+ * which may not need the main agent at all.
+ */
+import { presentFields } from "@metier/base/json";
+import { done, type Result, refused } from "@metier/base/result";
+import { cleanText, nearestNames } from "@metier/base/text";
+import type { World } from "@metier/sandbox";
+import type { Redactor } from "@metier/sandbox/secrets";
+import { hasFolder, neutralise, type Skill } from "@metier/skills";
+import type { ModelMessage } from "ai";
+import type { CustomCommand } from "../agents/load-commands.ts";
+import type { ConversationMemory } from "../invoke/conversation-trust.ts";
+import { type Caller, decideAccess, type InvocationRefusal } from "../invoke/invocation.ts";
+import { readArguments, substituteArguments } from "../invoke/render-body.ts";
+import type { ResolvedModel } from "../model/model-request.ts";
+import type { ToolLists } from "../tools/policy-rules.ts";
+import { type CarriedOut, carryOut } from "./carry-out.ts";
+import type { ChatOffer, ChatOptions, SendOptions } from "./chat-options.ts";
+import { openBudget } from "./day-budget.ts";
+import { invokeSkill } from "./invoke-skill.ts";
+import { chooseLeanTools } from "./lean-tools.ts";
+import {
+  giveRun,
+  openRecorder,
+  type RunContext,
+  type RunGiven,
+  type RunParent,
+  type RunSubject,
+} from "./run-context.ts";
+import { type Budget, chooseLimits } from "./run-limits.ts";
+import { openRunPlace } from "./run-place.ts";
+import { createApprovals, createChatPolicy, denyOnly, skillLists } from "./run-policy.ts";
+import type { RunHost, RunRequest } from "./run-request.ts";
+import { failedResult, type RunResult, refusedResult } from "./run-result.ts";
+import { ownTools } from "./run-tools.ts";
+import { chatPrompt } from "./system-prompt.ts";
+
+/** What all turns of one chat have in common. */
+export interface ChatState {
+  readonly host: RunHost;
+  readonly options: ChatOptions;
+  readonly model: ResolvedModel;
+  readonly memory: ConversationMemory;
+  readonly budget: Budget;
+  /** Calls the user has agreed to for the whole conversation. */
+  readonly approved: Set<string>;
+  readonly redactor: Redactor;
+  /** Of the skills whose instructions are in the conversation. */
+  readonly skillFolders: Set<string>;
+}
+
+/** What the main agent is told. */
+interface TurnMessage {
+  readonly message: string;
+  /** Of what the message put into the conversation. */
+  readonly lists: readonly ToolLists[];
+}
+
+interface ChatTurnOrder extends SendOptions, TurnMessage {
+  readonly runId: string;
+  /** The run whose work folder all turns use. */
+  readonly workRunId: string;
+  readonly history: readonly ModelMessage[];
+  /** The message as the user typed it: without the instructions that a `/name` added. */
+  readonly userMessage: string;
+  /** For a turn that only writes: its own system prompt, and no tools. */
+  readonly writesAs?: string | undefined;
+}
+
+export function runTurn(state: ChatState, order: ChatTurnOrder): Promise<CarriedOut> {
+  const { runId, workRunId, userMessage, signal, record } = order;
+  const { maxConversationTokens: _, maxConversationCost: __, ...limits } = state.options.limits ?? {};
+  const request = { ...inheritOptions(state.options), limits, userMessage, signal, record };
+  const given = giveRun({ runId, workRunId, host: state.host, request, invoke: invokeSkill });
+  return carryOut(given, (start) => decideTurn(state, order, start));
+}
+
+/** Decided for each turn anew, since the config may have changed. */
+async function decideTurn(
+  state: ChatState,
+  { message, history, lists, writesAs }: ChatTurnOrder,
+  given: RunGiven,
+): Promise<Result<RunContext, RunResult>> {
+  const { host, request, questions } = given;
+  const { memory, redactor, skillFolders } = state;
+  const known = { trust: "trusted", redactor, conversation: memory.trust } as const;
+  const place = await openRunPlace({ ...given, ...known, shown: skillFolders });
+  given.opened.push(place);
+  const { world } = place;
+  const model = modelFor(given.runId, state, world);
+  const limits = chooseLimits(host.config(), request.limits);
+  const budget = openBudget(host, model, limits, state.budget);
+  if (!budget.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, budget.refusal));
+  const policy = createChatPolicy(lists, given, memory, place);
+  const own = ownTools(given, place, memory, () => context);
+  const tools = model.lean ? chooseLeanTools(own) : own;
+  const { name } = CHAT.skill;
+  const { approve } = request;
+  const context: RunContext = {
+    ...given,
+    subject: { ...CHAT, caller: request.caller ?? {} },
+    isIsolated: false,
+    place,
+    model,
+    system: writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions),
+    history,
+    message,
+    tools: writesAs === undefined ? policy.visible(tools) : [],
+    policy,
+    bound: denyOnly(policy),
+    approvals: createApprovals({
+      skill: name,
+      remembered: state.approved,
+      sessionRules: host.sessionRules,
+      queue: questions,
+      approve,
+    }),
+    hooks: [],
+    outputFilter: host.config().runs.outputFilter,
+    memory,
+    redactor,
+    limits,
+    budget: budget.value,
+    recorder: await openRecorder(given, redactor),
+    diagnostics: (found) => [
+      ...model.diagnostics,
+      ...place.diagnostics,
+      ...policy.diagnostics,
+      ...found,
+      ...redactor.diagnostics,
+    ],
+    follow(prepared) {
+      policy.activate(skillLists(prepared));
+      if (hasFolder(prepared.skill)) place.show(prepared.skill.directory);
+    },
+  };
+  return done(context);
+}
+
+/** A replay answers each turn from the next one that was recorded. */
+function modelFor(runId: string, { model }: ChatState, { workDir, cwd }: World): ResolvedModel {
+  if (model.replay === undefined) return model;
+  return { ...model, model: model.replay.modelFor({ runId, skill: CHAT.skill.name, workDir, cwd }) };
+}
+
+/** The user's own conversation, as logs name it. */
+const CHAT: RunSubject = {
+  skill: { name: "chat", location: "" },
+  source: "user",
+  caller: {},
+  chain: [],
+  trust: { level: "trusted", reason: "It is the user's own conversation." },
+  env: {},
+};
+
+/** What a skill that is started in a chat has of it. */
+function inheritOptions(options: ChatOptions): Omit<RunRequest, "skill"> {
+  const { caller, approve, askUser, confirm, tools, write, onEvent } = options;
+  return { caller, approve, askUser, confirm, tools, write, onEvent };
+}
+
+interface TurnFacts {
+  readonly runId: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What the main agent is told; or, when it is not needed, how the turn ended. Pasted text can hold marks like ours. */
+export async function readMessage(
+  typed: string,
+  state: ChatState,
+  facts: TurnFacts,
+): Promise<Result<TurnMessage, RunResult>> {
+  const { text } = cleanText(typed);
+  const slash = readSlash(text);
+  if (slash === undefined) return done({ message: neutralise(text), lists: [] });
+  const outcome = await callSkill(slash, typed, state, facts);
+  switch (outcome.kind) {
+    case "inline": {
+      const { skill } = outcome.prepared;
+      // Its files can be read in the conversation from now on, and its scripts started.
+      if (hasFolder(skill)) state.skillFolders.add(skill.directory);
+      const message = `${neutralise(text.trim())}\n\n${outcome.text}`;
+      return done({ message, lists: [skillLists(outcome.prepared)] });
+    }
+    case "run":
+      return refused(outcome.result);
+    case "refused": {
+      const { refusal } = outcome;
+      if (refusal.reason === "not-found") return callCommand(slash, state, facts.runId);
+      return refused(refusedResult(facts.runId, refusal));
+    }
+  }
+}
+
+/** The user's own call: what the chat's agent may do does not limit it, but an untrusted text in the chat does. */
+function callSkill(
+  { name, line }: Slash,
+  typed: string,
+  { host, options, memory, budget, model, redactor }: ChatState,
+  { runId, signal }: TurnFacts,
+): ReturnType<typeof invokeSkill> {
+  const shared = { memory, budget, model, redactor };
+  const parent: RunParent = { chain: [], trust: "trusted", ...shared, onChild: () => undefined };
+  const given = { ...inheritOptions(options), userMessage: typed, signal };
+  return invokeSkill({ ...given, skill: name, arguments: line, source: "user" }, host, { parent, runId });
+}
+
+async function callCommand(
+  { name, line }: Slash,
+  { host, memory, options }: ChatState,
+  runId: string,
+): Promise<Result<TurnMessage, RunResult>> {
+  const { commands } = await host.commands();
+  const command = commands.get(name);
+  if (command === undefined) {
+    const refusal = refuseSlash(name, await listOffers(host, options.caller ?? {}));
+    return refused(refusedResult(runId, refusal));
+  }
+  memory.trust.note(`/${name}`, command.trust.level);
+  const { body, manifest } = command;
+  const text = substituteArguments(body, readArguments(line, manifest.arguments));
+  return done({ message: neutralise(text), lists: [commandLists(command)] });
+}
+
+interface Slash {
+  readonly name: string;
+  /** What stands behind it, as it was typed. */
+  readonly line: string;
+}
+
+/** `undefined` for a message: a path has a second slash, and a space before the first one makes it plain text. */
+export function readSlash(text: string): Slash | undefined {
+  const [, name, line = ""] = /^\/([\p{L}\p{N}._:-]+)(?:\s+([\s\S]*))?$/u.exec(text.trimEnd()) ?? [];
+  return name === undefined ? undefined : { name, line };
+}
+
+/** By name; a skill hides the command of its name. */
+export async function listOffers(host: RunHost, caller: Caller): Promise<readonly ChatOffer[]> {
+  const config = host.config();
+  const skills = host.userSkills().filter((skill) => decideAccess(skill, caller, config) === undefined);
+  const names = new Set(skills.map(({ name }) => name));
+  const { commands } = await host.commands();
+  const others = [...commands.values()].filter(({ name }) => !names.has(name));
+  const toOffer =
+    (kind: ChatOffer["kind"]) =>
+    ({ name, manifest: { description, argumentHint } }: Skill | CustomCommand): ChatOffer =>
+      presentFields({ name, kind, description, argumentHint });
+  return [...skills.map(toOffer("skill")), ...others.map(toOffer("command"))];
+}
+
+/** They pre-approve only for a trusted command. */
+function commandLists({ name, location, trust, manifest }: CustomCommand): ToolLists {
+  const { allowedTools, disallowedTools } = manifest;
+  return {
+    owner: `command \`/${name}\``,
+    path: location,
+    trust: trust.level,
+    isIsolated: false,
+    allowedTools,
+    requiredTools: [],
+    disallowedTools,
+  };
+}
+
+/** What a user may call by `/name` in a chat: skills and custom commands, and the answer to a name that is neither. */
+function refuseSlash(name: string, offers: readonly ChatOffer[]): InvocationRefusal {
+  const names = offers.map((offer) => offer.name);
+  const near = nearestNames(name, names);
+  return {
+    skill: name,
+    reason: "not-found",
+    message: `\`/${name}\` is neither a skill nor a command.`,
+    hint:
+      near.length > 0
+        ? `Did you mean ${near.map((other) => `\`/${other}\``).join(" or ")}?`
+        : "`/skills` lists what there is. A message that begins with `/` needs a space before it.",
+    data: { skill: name, near },
+    also: [],
+  };
+}

@@ -1,0 +1,224 @@
+/**
+ * The model as a run talks to it. Everything that goes to the provider passes the redaction gate here, everything that
+ * comes back does too, and both become events. Nothing else in a run speaks with a model.
+ */
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import type { Json } from "@metier/base/json";
+import type { RedactionStream, Redactor } from "@metier/sandbox/secrets";
+import { estimateTokens } from "@metier/skills";
+import type { MessagePart, RunEventBody, TokenUsage } from "../events/run-event.ts";
+import type { RunRecorder } from "../events/run-recorder.ts";
+import { recordMessages, systemText } from "../model/messages.ts";
+import { retryModel } from "../model/retry.ts";
+
+interface ModelGuard {
+  readonly redactor: Redactor;
+  emit(event: RunEventBody): void;
+  /** After each answer: what it cost, where a price is known. */
+  onUsage(usage: TokenUsage): number | undefined;
+  /** Each piece of text as it comes. */
+  onText(text: string): void;
+  /** Each piece of whatever the model writes: text, reasoning, input of tools. */
+  onOutput(piece: string): void;
+}
+
+export interface GuardedModel extends LanguageModelV4 {
+  /** How often the model was asked. */
+  readonly steps: number;
+}
+
+export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedModel {
+  let steps = 0;
+  let known = 0;
+  const ask = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => {
+    const prompt = guard.redactor.redactJson(options.prompt) as LanguageModelV4Prompt;
+    steps += 1;
+    const system = steps === 1 ? systemText(prompt) : undefined;
+    const messages = recordMessages(prompt.slice(known));
+    guard.emit({ type: "model-called", step: steps, system, messages });
+    known = prompt.length;
+    return { ...options, prompt };
+  };
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    get steps() {
+      return steps;
+    },
+    async doStream(options) {
+      const asked = ask(options);
+      const result = await model.doStream(asked);
+      return { ...result, stream: observeAnswer(result, steps, asked.prompt, guard) };
+    },
+    doGenerate() {
+      throw new Error("A run streams its model; it is never asked for a whole answer at once.");
+    },
+  };
+}
+
+/** Read by hand, since a `TransformStream` costs several times as much for each part. */
+function observeAnswer(
+  { stream }: LanguageModelV4StreamResult,
+  step: number,
+  prompt: LanguageModelV4Prompt,
+  guard: ModelGuard,
+): ReadableStream<LanguageModelV4StreamPart> {
+  const take = createAnswerReader(step, prompt, guard);
+  const reader = stream.getReader();
+  return new ReadableStream<LanguageModelV4StreamPart>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const { value, done } = await reader.read();
+          if (done) return controller.close();
+          const passed = take(value);
+          for (const part of passed) controller.enqueue(part);
+          if (passed.length > 0) return;
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Reads an answer part by part, and gives on what of each may be seen. */
+function createAnswerReader(
+  step: number,
+  prompt: LanguageModelV4Prompt,
+  { redactor, emit, onUsage, onText, onOutput }: ModelGuard,
+): (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[] {
+  const startedAt = performance.now();
+  const parts: MessagePart[] = [];
+  const blocks = new Map<string, { readonly gate: RedactionStream; text: string }>();
+  const thoughts = new Map<string, RedactionStream>();
+  /** Calls whose input came piece by piece, and is counted already. */
+  const pieced = new Set<string>();
+  const passText = (id: string, text: string | undefined): readonly LanguageModelV4StreamPart[] => {
+    const block = blocks.get(id);
+    if (block === undefined || !text) return [];
+    block.text += text;
+    emit({ type: "text-delta", step, text });
+    onText(text);
+    onOutput(text);
+    return [{ type: "text-delta", id, delta: text }];
+  };
+  return (part) => {
+    switch (part.type) {
+      case "stream-start":
+        return [{ ...part, warnings: [] }]; // The SDK would print them beside our own output.
+      case "text-start":
+        blocks.set(part.id, { gate: redactor.stream(), text: "" });
+        return [part];
+      case "text-delta":
+        return passText(part.id, blocks.get(part.id)?.gate.push(part.delta));
+      case "text-end": {
+        const rest = passText(part.id, blocks.get(part.id)?.gate.end());
+        parts.push({ type: "text", text: blocks.get(part.id)?.text ?? "" });
+        return [...rest, part];
+      }
+      case "reasoning-start":
+      case "reasoning-delta":
+      case "reasoning-end":
+        if (part.type === "reasoning-delta") onOutput(part.delta);
+        return passThought(part, thoughts, redactor);
+      case "tool-input-delta":
+        pieced.add(part.id);
+        onOutput(part.delta);
+        return [part];
+      case "tool-call":
+        if (!pieced.has(part.toolCallId)) onOutput(part.input);
+        parts.push(recordCall(part, redactor));
+        return [part];
+      case "finish": {
+        const usage = toUsage(part.usage, prompt, parts);
+        const cost = onUsage(usage);
+        const durationMs = Math.round(performance.now() - startedAt);
+        const finishReason = part.finishReason.unified;
+        emit({ type: "model-answered", step, parts, finishReason, usage, cost, durationMs });
+        return [part];
+      }
+      default:
+        return [part];
+    }
+  };
+}
+
+function recordCall(
+  { toolCallId, toolName, input }: Extract<LanguageModelV4StreamPart, { type: "tool-call" }>,
+  redactor: ModelGuard["redactor"],
+): MessagePart {
+  return {
+    type: "tool-call",
+    callId: toolCallId,
+    tool: toolName,
+    input: redactor.redactJson(parseInput(input)),
+  };
+}
+
+type Thought = Extract<
+  LanguageModelV4StreamPart,
+  { type: "reasoning-start" | "reasoning-delta" | "reasoning-end" }
+>;
+
+function passThought(
+  part: Thought,
+  thoughts: Map<string, RedactionStream>,
+  redactor: Redactor,
+): readonly LanguageModelV4StreamPart[] {
+  if (part.type === "reasoning-start") {
+    thoughts.set(part.id, redactor.stream());
+    return [part];
+  }
+  const gate = thoughts.get(part.id);
+  if (part.type === "reasoning-delta") {
+    const delta = gate?.push(part.delta) ?? "";
+    return delta || part.providerMetadata ? [{ ...part, delta }] : []; // A signature comes without text.
+  }
+  const rest = gate?.end();
+  return [...(rest ? [{ type: "reasoning-delta", id: part.id, delta: rest } as const] : []), part];
+}
+
+/** What the model wrote as the tool's input; text that is no JSON is kept as it is. */
+function parseInput(input: string): Json {
+  try {
+    return JSON.parse(input) as Json;
+  } catch {
+    return input;
+  }
+}
+
+/** Some local servers count nothing: then an estimate, which is an upper bound, stands in, so that limits hold. */
+function toUsage(
+  { inputTokens, outputTokens }: LanguageModelV4Usage,
+  prompt: LanguageModelV4Prompt,
+  parts: readonly MessagePart[],
+): TokenUsage {
+  const input = inputTokens.total ?? estimateTokens(JSON.stringify(prompt));
+  const output = outputTokens.total ?? estimateTokens(JSON.stringify(parts));
+  return { inputTokens: input, outputTokens: output, totalTokens: input + output };
+}
+
+/** A model that is asked again after a passing fault, and a run's record of each time it was. */
+export function retryingModel(model: LanguageModelV4, recorder: RunRecorder): LanguageModelV4 {
+  let step = 0;
+  const retried = retryModel(model, {
+    onRetry: (retry) => recorder.emit({ type: "model-retried", step, ...retry }),
+  });
+  return {
+    ...retried,
+    doStream: (options) => {
+      step += 1;
+      return retried.doStream(options);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * What the embedding program gave a run to hear and to answer with, wrapped once: a callback that throws or rejects ends
+ * nothing. Its fault is a diagnostic of the run, once, and a line of the program's logger.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import {
+  CALLBACK_FAILED,
+  callHost,
+  describeCallback,
+  type Logger,
+  openLog,
+  type TellHost,
+  warnOnce,
+} from "@metier/base/diagnostic";
+import type { RunRequest } from "./run-request.ts";
+
+/** Wrapped already: a nested run is given those of the run that started it, which reports their faults. */
+const wrapped = new WeakSet<object>();
+
+type Callbacks = Pick<RunRequest, "approve" | "askUser" | "confirm" | "onEvent" | "onProgress">;
+
+export interface HostCallbacks {
+  /** Calls a callback that only hears of something. */
+  readonly tell: TellHost;
+  /** Those of a request, none of which harms any more; questions still fail, and their asker takes that for a no. */
+  wrap<Request extends Callbacks>(request: Request): Request;
+  /** Hears of the faults from now on, and of those before. */
+  listen(note: (diagnostic: Diagnostic) => void): void;
+  /** Gives promises that are about to reject the time to do so; waits for no callback that works longer. */
+  settle(): Promise<void>;
+  /** After it, a fault is told to the logger or the process: the result has been given out. */
+  end(): void;
+}
+
+export function createHostCallbacks(runId: string, logger: Logger | undefined): HostCallbacks {
+  const log = openLog(logger);
+  const reported = new Set<string>();
+  const early: Diagnostic[] = [];
+  const pending = new Set<Promise<void>>();
+  let hasEnded = false;
+  let note = (diagnostic: Diagnostic): void => void early.push(diagnostic);
+  const report = (name: string, fault: unknown): void => {
+    if (reported.has(name)) return;
+    reported.add(name);
+    const message = describeCallback(name, fault);
+    log("error", { code: CALLBACK_FAILED, runId, callback: name, err: fault }, message);
+    if (!hasEnded) note({ code: CALLBACK_FAILED, severity: "warning", message, path: "", hint: HINT });
+    else if (logger === undefined) warnOnce(name, fault);
+  };
+  const tell: TellHost = (name, callback, ...given) => {
+    if (callback === undefined) return;
+    const called = callHost(
+      () => callback(...given),
+      (fault) => report(name, fault),
+    );
+    if (called === undefined) return;
+    pending.add(called);
+    void called.finally(() => pending.delete(called));
+  };
+  /** A question: the fault is reported here, and still is one for whoever asks. */
+  const ask =
+    <Given extends readonly unknown[], Answer>(name: string, question: (...given: Given) => Answer) =>
+    async (...given: Given): Promise<Awaited<Answer>> => {
+      try {
+        return await question(...given);
+      } catch (fault) {
+        report(name, fault);
+        throw fault;
+      }
+    };
+  const once = <Callback extends (...given: never[]) => unknown>(
+    callback: Callback,
+    wrap: () => Callback,
+  ): Callback => {
+    if (wrapped.has(callback)) return callback;
+    const harmless = wrap();
+    wrapped.add(harmless);
+    return harmless;
+  };
+  return {
+    tell,
+    wrap(request) {
+      const { approve, askUser, confirm, onEvent, onProgress } = request;
+      return {
+        ...request,
+        approve: typeof approve === "function" ? once(approve, () => ask("approve", approve)) : approve,
+        askUser: askUser && once(askUser, () => ask("askUser", askUser)),
+        confirm: confirm && once(confirm, () => ask("confirm", confirm)),
+        onEvent: onEvent && once(onEvent, () => (event) => tell("onEvent", onEvent, event)),
+        onProgress:
+          onProgress && once(onProgress, () => (message) => tell("onProgress", onProgress, message)),
+      };
+    },
+    listen(listener) {
+      note = listener;
+      for (const diagnostic of early.splice(0)) listener(diagnostic);
+    },
+    async settle() {
+      if (pending.size > 0) await nextTurn();
+    },
+    end() {
+      hasEnded = true;
+    },
+  };
+}
+
+const HINT =
+  "The run itself is not affected. Further faults of this callback in this run are not reported; handle them in it.";

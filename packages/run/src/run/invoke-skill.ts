@@ -1,0 +1,106 @@
+/**
+ * From a request to its outcome: a skill that runs inline is answered with its text, one that runs in isolation with its
+ * result, one that is refused with the reason. Nothing that happens in a run is thrown.
+ */
+import { hasFolder, type SkillResource } from "@metier/skills";
+import { trustAllows } from "@metier/skills/trust";
+import { createRunId } from "../events/run-log.ts";
+import { activateInline, createMemory } from "../invoke/conversation-trust.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import { abandonRun, carryOut, setUpRun } from "./carry-out.ts";
+import { decideSkillRun } from "./decide-skill-run.ts";
+import { giveRun, type RunContext } from "./run-context.ts";
+import { hideRestricted, keepingOf, type RunHost, type RunRequest } from "./run-request.ts";
+import { type InvokeOutcome, type RunOutline, type RunResult, refusedResult } from "./run-result.ts";
+import { type PrepareWish, prepareRequest } from "./run-tools.ts";
+
+interface InvokeOptions extends Omit<PrepareWish, "isDry"> {
+  /** Default: a new one. */
+  readonly runId?: string;
+}
+
+export type InvokeSkill = (
+  request: RunRequest,
+  host: RunHost,
+  options?: InvokeOptions,
+) => Promise<InvokeOutcome>;
+
+export async function invokeSkill(
+  request: RunRequest,
+  given: RunHost,
+  { asked, parent, runId = createRunId(), canRun = true }: InvokeOptions = {},
+): Promise<InvokeOutcome> {
+  const host = hideRestricted(given, request.caller);
+  // Only a run can be held to a schema.
+  const wanted = request.output === undefined ? asked : "isolated";
+  const outcome = await prepareRequest(request, host, { canRun, asked: wanted, parent });
+  if (!outcome.ok) return { kind: "refused", refusal: outcome.refusal };
+  const { prepared } = outcome;
+  if (prepared.execution === "isolated") {
+    if (parent === undefined) keepingOf(host).tidy();
+    const run = giveRun({ runId, host, request, parent, invoke: invokeSkill });
+    const { result } = await carryOut(run, (start) => decideSkillRun(prepared, start));
+    return { kind: "run", result };
+  }
+  const { text } = activateInline(prepared, parent?.memory ?? createMemory(), filesOf(prepared, host));
+  return { kind: "inline", text, prepared };
+}
+
+/** The outcome of a request for a run, whatever became of it. */
+export function resultOf(outcome: InvokeOutcome, runId: string): RunResult {
+  if (outcome.kind === "refused") return refusedResult(runId, outcome.refusal);
+  if (outcome.kind === "run") return outcome.result;
+  throw new Error("A run was asked for, and inline text was prepared.");
+}
+
+/** What a run would be, without running: the folder that was made for it is taken away again. */
+export async function planRun(
+  request: RunRequest,
+  given: RunHost,
+  runId: string,
+): Promise<
+  { readonly ok: true; readonly outline: RunOutline } | { readonly ok: false; readonly result: RunResult }
+> {
+  const host = hideRestricted(given, request.caller);
+  const outcome = await prepareRequest(request, host, { asked: "isolated", isDry: true });
+  if (!outcome.ok) return { ok: false, result: refusedResult(runId, outcome.refusal) };
+  const { prepared } = outcome;
+  const run = giveRun({ runId, host, request, invoke: invokeSkill, isDry: true });
+  const planned = await setUpRun(run, (start) => decideSkillRun(prepared, start));
+  if (!planned.ok) return { ok: false, result: planned.refusal };
+  const outline = outlineRun(prepared, planned.value);
+  await abandonRun(run);
+  return { ok: true, outline };
+}
+
+/** What a text names beside itself. */
+export function filesOf({ skill }: PreparedInvocation, { library }: RunHost): readonly SkillResource[] {
+  return hasFolder(skill) ? library.listResources(skill.name).resources : [];
+}
+
+/** From the context of a run to what can be shown of it. */
+function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunContext): RunOutline {
+  const { place, redactor } = run;
+  const { sandbox, declared, granted, network, world } = place;
+  return {
+    skill: skill.name,
+    location: skill.location,
+    trust: trust.level,
+    trustReason: trust.reason,
+    model: run.model.id,
+    tools: run.tools.map(({ name }) => name),
+    toolsets: trustAllows(trust.level, "load-toolsets") ? skill.manifest.toolsets : [],
+    hooks: run.hooks.map((hook) => ({
+      hook: hook.event,
+      tools: hook.tools,
+      ...("command" in hook && { command: hook.command }),
+    })),
+    env: Object.keys(env).sort(),
+    capabilities: skill.manifest.capabilities,
+    sandbox: { backend: sandbox?.backend ?? "absent", declared, granted, network, world },
+    limits: run.limits,
+    system: redactor.redact(run.system),
+    message: redactor.redact(run.message),
+    diagnostics: run.diagnostics([]),
+  };
+}

@@ -1,0 +1,238 @@
+/**
+ * How the commands of a run reach what its skill declares: a socket of the run's own, and for each command a token that
+ * ends with it. Opened by the first command; nothing is opened for a skill that declares nothing or is not trusted.
+ */
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { sayFault } from "@metier/base/diagnostic";
+import { presentFields } from "@metier/base/json";
+import { compareText } from "@metier/base/text";
+import type { AuditEntry, CallerTokens, CapabilityCaller, CapabilitySocket } from "@metier/capabilities";
+import {
+  type CommandOutcome,
+  refuseCommand,
+  type Sandbox,
+  type SandboxCommand,
+  seenCapabilitySocket,
+} from "@metier/sandbox";
+import type { Redactor } from "@metier/sandbox/secrets";
+import type { Skill, Trust } from "@metier/skills";
+import { trustAllows } from "@metier/skills/trust";
+import type { CapabilityCall, CapabilityUse } from "../events/run-event.ts";
+import type { ConversationTrust } from "../invoke/conversation-trust.ts";
+import { toCapabilityCaller } from "../invoke/invocation.ts";
+import type { RunGiven } from "./run-context.ts";
+import { queueConfirmation } from "./run-policy.ts";
+import { type RunCapabilities, type RunHost, type RunRequest, rawMessageOf } from "./run-request.ts";
+
+/** What of a request decides for whom something is performed, and who is asked before a change. */
+type CapabilityRequest = Pick<
+  RunRequest,
+  "caller" | "confirm" | "userMessage" | "message" | "arguments" | "source"
+>;
+
+interface CapabilitiesInput extends Pick<RunGiven, "runId" | "capabilityNotes" | "questions"> {
+  readonly sandbox: Sandbox;
+  readonly skill: Skill;
+  /** Already lowered to its caller's. */
+  readonly trust: Trust;
+  readonly host: Pick<RunHost, "capabilities" | "places" | "config">;
+  readonly request: CapabilityRequest;
+  /** Learns the tokens, so that none is told by what a command prints. */
+  readonly redactor: Redactor;
+  /** Once an untrusted text is in it, nothing is performed any more. */
+  readonly conversation?: ConversationTrust | undefined;
+}
+
+interface OpenCapabilities {
+  readonly sandbox: Sandbox;
+  /** Calls under way are cancelled. */
+  close(): Promise<void>;
+}
+
+export function openCapabilities(input: CapabilitiesInput): OpenCapabilities {
+  const { sandbox, skill, host, trust } = input;
+  const { capabilities } = host;
+  const caller = describeCaller(skill, input.request, input.runId);
+  const isAllowed = skill.manifest.capabilities.length > 0 && trustAllows(trust, "use-capabilities");
+  if (!isAllowed || !capabilities || !caller) return { sandbox, close: () => Promise.resolve() };
+
+  let opened: Promise<Opened> | undefined;
+  const open = (): Promise<Opened> =>
+    openSocket(input, capabilities).catch((fault: unknown) => {
+      opened = undefined; // The next command tries again.
+      throw fault;
+    });
+  const admit = async (command: SandboxCommand): Promise<Admitted> => {
+    opened ??= open();
+    const { tokens, socket } = await opened;
+    const { token, revoke } = await tokens.mint(caller, command.limits.timeoutMs);
+    // Without its signature a token is worth nothing; and that is short, while each command of a run has a token.
+    const signature = token.slice(token.lastIndexOf(".") + 1);
+    input.redactor.add({ name: "METIER_CONTEXT_TOKEN", value: signature });
+    return { command: withToken(command, token, socket.socketPath, input), revoke };
+  };
+  return {
+    sandbox: { ...sandbox, run: (command) => runAdmitted(sandbox, () => admit(command)) },
+    async close() {
+      const door = await opened?.catch(() => undefined); // The command that opened it has said why it failed.
+      await door?.socket.close();
+    },
+  };
+}
+
+interface Admitted {
+  readonly command: SandboxCommand;
+  revoke(): void;
+}
+
+/** A command that cannot have what its skill declares is not run without it. */
+async function runAdmitted(sandbox: Sandbox, admit: () => Promise<Admitted>): Promise<CommandOutcome> {
+  let admitted: Admitted;
+  try {
+    admitted = await admit();
+  } catch (fault) {
+    const reason = sayFault(fault);
+    return refuseCommand(`It cannot be given the capabilities of its skill, so it is not run: ${reason}`);
+  }
+  try {
+    return await sandbox.run(admitted.command);
+  } finally {
+    admitted.revoke();
+  }
+}
+
+interface Opened {
+  readonly socket: CapabilitySocket;
+  /** Their keys are this run's own, and end with it. */
+  readonly tokens: CallerTokens;
+}
+
+async function openSocket(input: CapabilitiesInput, capabilities: RunCapabilities): Promise<Opened> {
+  const { request, host, runId, capabilityNotes, questions, conversation } = input;
+  const { createCallerTokens, openCapabilitySocket } = await import("@metier/capabilities/broker");
+  const tokens = createCallerTokens();
+  const confirm = request.confirm ?? capabilities.confirm;
+  const broker = await capabilities.broker();
+  const socket = await openCapabilitySocket({
+    broker: { ...broker, invoke: (...call) => capabilityNotes.follow(broker.invoke(...call)) },
+    tokens,
+    runId,
+    home: join(host.places.state, "capabilities", "sockets"),
+    confirm: confirm && queueConfirmation(confirm, questions),
+    onAudit: (entry) => capabilityNotes.note(entry),
+    onFault: (fault) => capabilityNotes.noteFault(fault),
+    whyHeld: () => whyHeld(conversation?.taintedBy),
+  });
+  return { socket, tokens };
+}
+
+/** What a token says; what a command claims about itself counts for nothing. */
+export function describeCaller(
+  skill: Skill,
+  request: CapabilityRequest,
+  runId: string,
+): CapabilityCaller | undefined {
+  const caller = toCapabilityCaller(request.caller);
+  const told = presentFields({ currentUserMessage: rawMessageOf(request) });
+  const { name, manifest } = skill;
+  return caller && { ...caller, ...told, runId, skill: name, declared: manifest.capabilities };
+}
+
+/** The system behind the preset has names of its own for the same things. */
+function withToken(
+  command: SandboxCommand,
+  token: string,
+  socketPath: string,
+  { sandbox, host }: CapabilitiesInput,
+): SandboxCommand {
+  const seen = seenCapabilitySocket(sandbox.backend, socketPath) ?? "";
+  const isAsh = host.config().skills.preset === "ash";
+  return {
+    ...command,
+    capabilitySocket: socketPath,
+    env: {
+      ...command.env,
+      METIER_CONTEXT_TOKEN: token,
+      METIER_RPC_SOCKET: seen,
+      ...(isAsh && { ASH_CONTEXT_TOKEN: token, ASH_RPC_SOCKET: seen }),
+    },
+  };
+}
+
+function whyHeld(untrusted: string | undefined): string | undefined {
+  if (untrusted === undefined) return undefined;
+  return `The untrusted skill \`${untrusted}\` is in this conversation, so nothing is performed for it any more. Use the skill in a new conversation.`;
+}
+
+interface CapabilityListener {
+  onCall(call: CapabilityCall): void;
+  /** The host failed; commands are told no more than that. */
+  onFault(message: string): void;
+}
+
+export interface CapabilityNotes {
+  note(entry: AuditEntry): void;
+  /** A call that is under way. */
+  follow<Value>(call: Promise<Value>): Promise<Value>;
+  noteFault(fault: unknown): void;
+  /** Hears of all that was before, such as calls of a toolset that was being loaded, and of what comes. */
+  listen(listener: CapabilityListener): void;
+  /** Waits for what is under way, not for long, and tells nothing after that: the end of a run is the last of its log. */
+  end(): Promise<void>;
+  /** Sorted; empty where nothing was called. */
+  list(): readonly CapabilityUse[];
+}
+
+/** A call is cancelled with the command that made it; one that does not listen is left behind. */
+const GRACE_MS = 2000;
+
+type Tell = (listener: CapabilityListener) => void;
+
+/** What the commands of a run asked of the capabilities: each call for its log, all of them counted for its result. */
+export function createCapabilityNotes(): CapabilityNotes {
+  const early: Tell[] = [];
+  const used = new Map<string, CapabilityUse>();
+  const underWay = new Set<Promise<unknown>>();
+  let tell = (what: Tell): void => void early.push(what);
+  return {
+    note(entry) {
+      const call = readEntry(entry);
+      if (call === undefined) return;
+      const { capability, operation, outcome } = call;
+      const what = presentFields({ capability, operation });
+      const key = Object.values(what).join(" ");
+      const { calls, failed } = used.get(key) ?? { calls: 0, failed: 0 };
+      const isPerformed = outcome === "ok" || outcome === "repeat";
+      used.set(key, { ...what, calls: calls + 1, failed: failed + (isPerformed ? 0 : 1) });
+      tell(({ onCall }) => onCall(call));
+    },
+    follow(call) {
+      underWay.add(call);
+      return call.finally(() => underWay.delete(call));
+    },
+    noteFault(fault) {
+      const reason = sayFault(fault);
+      tell(({ onFault }) => onFault(`A capability could not be performed, the host failed: ${reason}`));
+    },
+    listen(listener) {
+      tell = (what) => what(listener);
+      for (const what of early.splice(0)) what(listener);
+    },
+    async end() {
+      const isOver = new AbortController();
+      const grace = wait(GRACE_MS, undefined, isOver).catch(() => undefined); // All have ended before.
+      await Promise.race([Promise.allSettled(underWay), ...(underWay.size > 0 ? [grace] : [])]);
+      isOver.abort();
+      tell = () => undefined;
+    },
+    list: () => [...used].sort(([a], [b]) => compareText(a, b)).map(([, use]) => use),
+  };
+}
+
+/** Nothing for what is no call, or has only begun. */
+function readEntry(entry: AuditEntry): CapabilityCall | undefined {
+  const { action, capability, operation, account, mutating = false, outcome, requestId, durationMs } = entry;
+  if (action !== "invoke" || outcome === "started") return undefined;
+  return { capability, operation, account, mutating, outcome, requestId, durationMs };
+}

@@ -1,0 +1,233 @@
+/**
+ * What a run was given and what was decided for it before its first step: made once, passed on as one value, the same for
+ * a skill and for a turn of a chat. Not to be spread or copied: its place and its policy change while it runs.
+ */
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { openLog } from "@metier/base/diagnostic";
+import type { World } from "@metier/sandbox";
+import type { Redactor } from "@metier/sandbox/secrets";
+import type { Skill, Trust } from "@metier/skills";
+import type { OutputFilterMode } from "@metier/skills/config";
+import type { ModelMessage } from "ai";
+import type { NamedAgent } from "../agents/agent.ts";
+import { openCostLedger } from "../events/cost-ledger.ts";
+import { createLogSink } from "../events/log-lines.ts";
+import { openRecording, runFolder } from "../events/run-log.ts";
+import { createRunRecorder, type RunRecorder, type RunSink, shareSink } from "../events/run-recorder.ts";
+import { createSpanSink } from "../events/spans.ts";
+import type { ConversationMemory } from "../invoke/conversation-trust.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import type { ResolvedModel } from "../model/model-request.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolPolicy } from "../tools/tool-policy.ts";
+import type { RunHook } from "./hooks/skill-hooks.ts";
+import { createHostCallbacks, type HostCallbacks } from "./host-callbacks.ts";
+import type { InvokeSkill } from "./invoke-skill.ts";
+import type { Reasoning } from "./loop.ts";
+import { type CapabilityNotes, createCapabilityNotes } from "./open-capabilities.ts";
+import type { OutputContract } from "./output-contract.ts";
+import type { Budget, RunLimits } from "./run-limits.ts";
+import type { RunPlace } from "./run-place.ts";
+import { type Approvals, createQuestionQueue, type QuestionQueue } from "./run-policy.ts";
+import { keepingOf, type RunHost, type RunRequest, rawMessageOf } from "./run-request.ts";
+import type { InvokeFromModel } from "./use-skill.ts";
+
+/** The part that whoever starts it gives. */
+export interface RunGiven {
+  readonly runId: string;
+  readonly host: RunHost;
+  /** As it was made, but for its callbacks, which do no harm; its questions are not queued yet. */
+  readonly request: Omit<RunRequest, "skill">;
+  /** How the embedding program is called. */
+  readonly callbacks: HostCallbacks;
+  /** The run or the conversation that starts it. */
+  readonly parent?: RunParent | undefined;
+  /** How its own `use_skill` starts another skill. */
+  readonly invoke: InvokeSkill;
+  /** Only to see what would happen: no key is fetched, nothing is started and nothing is recorded. */
+  readonly isDry: boolean;
+  /** The run whose work folder it uses: itself, or the first turn of its chat. */
+  readonly workRunId: string;
+  readonly workDir: string;
+  /** Where questions to a person wait. */
+  readonly questions: QuestionQueue;
+  /** What commands ask of the host: those of its skill, and those of scripts it runs. */
+  readonly capabilityNotes: CapabilityNotes;
+  /** A recording that it writes to; `discard` where it is its own. */
+  readonly recording?: (RunSink & { discard?(): void }) | undefined;
+  /** What was opened for it, to be closed in reverse. */
+  readonly opened: { close(): Promise<void> }[];
+}
+
+/** What a run is about: a prepared skill, or the user's own conversation. */
+export interface RunSubject
+  extends Pick<PreparedInvocation, "source" | "caller" | "chain" | "trust" | "env"> {
+  readonly skill: Pick<Skill, "name" | "location">;
+}
+
+export interface RunContext extends RunGiven {
+  readonly subject: RunSubject;
+  /** `false` for a turn of a chat. */
+  readonly isIsolated: boolean;
+  /** What it sees of the machine, what holds it and what it reaches. */
+  readonly place: RunPlace;
+  readonly model: ResolvedModel;
+  readonly system: string;
+  /** What was said before it began; nothing in a run of a skill. */
+  readonly history: readonly ModelMessage[];
+  readonly message: string;
+  readonly tools: readonly Tool[];
+  readonly policy: ToolPolicy;
+  /** What skills that it starts are held to. */
+  readonly bound: ToolPolicy;
+  readonly approvals: Approvals;
+  /** Commands of the skill around its tool calls and at its end. */
+  readonly hooks: readonly RunHook[];
+  readonly outputFilter: OutputFilterMode;
+  /** Once an untrusted text is in it, secrets are not delivered any more. */
+  readonly memory: ConversationMemory;
+  readonly redactor: Redactor;
+  readonly limits: RunLimits;
+  readonly reasoning?: Reasoning | undefined;
+  /** What its answer is held to. */
+  readonly output?: OutputContract | undefined;
+  readonly budget: Budget;
+  readonly recorder: RunRecorder;
+  /** Those of the decisions, and among them those that were found on the way. */
+  diagnostics(found: readonly Diagnostic[]): readonly Diagnostic[];
+  /**
+   * The instructions of another skill are in the run's conversation now: what it disallows is denied from here on, and
+   * its files can be read where the run sees more than its own folders.
+   */
+  follow(other: PreparedInvocation): void;
+}
+
+/** What is known of the run of a skill once it has a place and a model. */
+export type DecidedRun = Pick<RunContext, "place" | "memory" | "redactor" | "limits"> & {
+  readonly prepared: PreparedInvocation;
+  readonly agent: NamedAgent | undefined;
+};
+
+type Start = Pick<RunGiven, "runId" | "host" | "request" | "parent" | "invoke"> &
+  Partial<Pick<RunGiven, "isDry" | "workRunId">>;
+
+/** A recording that cannot be opened is said before anything else is made. */
+export function giveRun(start: Start): RunGiven {
+  const { runId, host, request, parent, isDry = false, workRunId = runId } = start;
+  const callbacks = createHostCallbacks(runId, host.logger);
+  const confirm = request.confirm ?? host.capabilities?.confirm;
+  const isOwn = !isDry && parent === undefined && request.record !== undefined;
+  const recording = isOwn ? openRecording(request.record) : parent?.recording && shareSink(parent.recording);
+  return {
+    ...start,
+    request: callbacks.wrap({ ...request, confirm }),
+    callbacks,
+    isDry,
+    workRunId,
+    workDir: request.workDir ?? runFolder(host.places, workRunId).work,
+    questions: parent?.questions ?? createQuestionQueue(),
+    capabilityNotes: createCapabilityNotes(),
+    recording,
+    opened: [],
+  };
+}
+
+/** For a skill that the run starts: it has at most what the run has, as it is now. */
+export function asParent(context: RunContext): RunParent {
+  const { runId, subject, isIsolated, memory, bound, place, budget, model, redactor } = context;
+  return {
+    runId,
+    chain: isIsolated ? [...subject.chain, subject.skill.name] : [],
+    trust: subject.trust.level,
+    memory,
+    policy: bound,
+    network: place.network,
+    world: place.world,
+    budget,
+    model,
+    redactor,
+    questions: context.questions,
+    recording: context.recording,
+    onChild: (child) =>
+      context.recorder.emit({ type: "child-started", childRunId: child.runId, skill: child.skill }),
+  };
+}
+
+/** A skill that the run starts is asked for by a model, for the same caller. */
+export function inheritRequest({ subject, request }: RunContext): Omit<RunRequest, "skill"> {
+  const { approve, askUser, confirm, tools, write, privateFiles, onEvent, onProgress } = request;
+  const userMessage = rawMessageOf(request);
+  const asked = { approve, askUser, confirm, userMessage, tools, write, privateFiles, onEvent, onProgress };
+  return { source: "model", caller: subject.caller, ...asked };
+}
+
+export async function startChild(
+  context: RunContext,
+  child: Parameters<InvokeFromModel>[0],
+  signal: AbortSignal,
+): ReturnType<InvokeFromModel> {
+  const request = { ...child, ...inheritRequest(context), signal };
+  const outcome = await context.invoke(request, context.host, { parent: asParent(context) });
+  if (outcome.kind === "inline") context.follow(outcome.prepared);
+  return outcome;
+}
+
+/** The run, or the conversation, in which a skill is asked for. What it may not do, no skill it starts may. */
+export interface RunParent {
+  readonly runId?: string | undefined;
+  /** The skills that are running, outermost first. */
+  readonly chain: readonly string[];
+  readonly trust: Trust;
+  /** What is in its conversation, and whether an untrusted text is. */
+  readonly memory: ConversationMemory;
+  readonly policy?: ToolPolicy | undefined;
+  /** Domains; `undefined`: whatever the skill itself may reach. */
+  readonly network?: readonly string[] | undefined;
+  /** What it sees of the machine. */
+  readonly world?: World | undefined;
+  readonly budget: Budget;
+  readonly model?: ResolvedModel | undefined;
+  /** Where its questions to a person wait, and those of the skills it starts. */
+  readonly questions?: QuestionQueue | undefined;
+  /** What it must not tell, no skill it starts may tell, and the reverse. */
+  readonly redactor?: Redactor | undefined;
+  /** A recording that nested runs share. */
+  readonly recording?: RunSink | undefined;
+  onChild(child: { readonly runId: string; readonly skill: string }): void;
+}
+
+/** Everyone who hears what happens in a run: its log, a recording, tracing, and whoever asked for it. */
+export async function openRecorder(run: RunGiven, redactor: Redactor): Promise<RunRecorder> {
+  const { runId, host, recording } = run;
+  if (run.isDry) return createRunRecorder({ runId, redactor, sinks: [] }); // Nobody hears of what does not happen.
+  const { callbacks } = run;
+  const { onEvent } = run.request;
+  const keeping = keepingOf(host);
+  const needsLedger = !keeping.keepsFolders && host.config().runs.maxCostPerDay !== undefined;
+  const spans = await createSpanSink();
+  const recorder = createRunRecorder({
+    runId,
+    redactor,
+    sinks: [
+      ...(recording ? [recording] : []), // Closed before the log, which then says whether that failed.
+      keeping.open(runId),
+      ...(needsLedger ? [openCostLedger(host.places)] : []),
+      ...(spans ? [spans] : []),
+      ...(host.logger ? [createLogSink(openLog(host.logger))] : []),
+      {
+        name: "listener",
+        hearsText: host.onEvent !== undefined || onEvent !== undefined,
+        write(event) {
+          callbacks.tell("createMetier({ onEvent })", host.onEvent, event);
+          onEvent?.(event); // It does no harm: see `giveRun`.
+        },
+        async close() {
+          await callbacks.settle();
+          callbacks.end();
+        },
+      },
+    ],
+  });
+  callbacks.listen((diagnostic) => recorder.note(diagnostic));
+  return recorder;
+}

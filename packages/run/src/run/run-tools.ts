@@ -1,0 +1,279 @@
+/**
+ * The tools of one run, before any policy: files, shell, web, skills, the user, and what the embedding program and the skill
+ * bring. Also how a request is prepared, which asks whether the tools are there that its skill requires.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { folderName } from "@metier/base/files";
+import type { SandboxBackend } from "@metier/sandbox";
+import { hasFolder, type Skill } from "@metier/skills";
+import { trustAllows } from "@metier/skills/trust";
+import type { CheckSubject } from "../invoke/checks.ts";
+import type { ConversationMemory, ConversationTrust } from "../invoke/conversation-trust.ts";
+import { type PreparedInvocation, type PrepareOutcome, refusalText } from "../invoke/invocation.ts";
+import { askUserTool } from "../tools/ask-user.ts";
+import { fileTools } from "../tools/files/file-tools.ts";
+import { bashToolFor } from "../tools/run-command.ts";
+import { type OpenScriptPlace, runScriptTool } from "../tools/scripts/run-script.ts";
+import {
+  findSkillsTool,
+  listSkillsTool,
+  readSkillFileTool,
+  type SkillLibrary,
+} from "../tools/skill-tools.ts";
+import type { Tool } from "../tools/tool.ts";
+import { checkProgramTools, type OwnedTool } from "../tools/tool.ts";
+import { openToolsets } from "../tools/toolsets/open-toolsets.ts";
+import { webTools } from "../tools/web/web-tools.ts";
+import { refuseWithoutSocket } from "./capability-preflight.ts";
+import { grantReach } from "./granted-reach.ts";
+import { checkOutputSchema } from "./output-contract.ts";
+import {
+  asParent,
+  type DecidedRun,
+  inheritRequest,
+  type RunContext,
+  type RunGiven,
+  type RunParent,
+  startChild,
+} from "./run-context.ts";
+import { openRunPlace, type RunPlace } from "./run-place.ts";
+import { queueQuestions } from "./run-policy.ts";
+import { type PrepareOptions, programTools, type RunHost, type RunRequest } from "./run-request.ts";
+import { deliverValues, openRedactor } from "./run-secrets.ts";
+import { type InvokeFromModel, useSkillTool } from "./use-skill.ts";
+
+interface RunToolsInput {
+  readonly host: RunHost;
+  readonly request: Pick<RunRequest, "askUser" | "tools">;
+  /** The skill that runs; absent in a conversation of the user's own. */
+  readonly skill?: Skill | undefined;
+  readonly trust: Skill["trust"]["level"];
+  readonly network: readonly string[];
+  /** What holds commands, as far as it is known. */
+  readonly backend?: SandboxBackend | undefined;
+  readonly invoke: InvokeFromModel;
+  /** Where scripts of other skills run. */
+  readonly openScript: OpenScriptPlace;
+  /** Of the conversation the tools serve: a file of an untrusted skill that is read there is in it like its text. */
+  readonly conversation?: ConversationTrust | undefined;
+}
+
+/** Above this many skills a listing says less than a search. */
+const MANY_SKILLS = 30;
+
+function runTools(input: RunToolsInput): readonly Tool[] {
+  const { host, request, skill, trust, network, invoke, conversation } = input;
+  const seen = libraryFor(host.library, skill, trustAllows(trust, "read-working-directory"));
+  const library = conversation ? noteReading(seen, conversation) : seen;
+  const others = host.library.skills().filter(({ name }) => name !== skill?.name);
+  const useSkill = useSkillTool(others, invoke, () => host.config().runs.outputFilter);
+  const canFetch = network.length > 0;
+  return [
+    bashToolFor(network, input.backend),
+    ...fileTools(),
+    ...scriptTools(input, seen),
+    ...webTools({ search: host.search }).filter(({ name }) => name !== "web_fetch" || canFetch),
+    ...(useSkill ? [useSkill, listSkillsTool(host.library)] : []),
+    ...(others.length > MANY_SKILLS ? [findSkillsTool(host.library)] : []),
+    ...(library.skills().length > 0 ? [readSkillFileTool(library)] : []),
+    ...(request.askUser ? [askUserTool(request.askUser)] : []),
+    ...programTools(host, request),
+  ];
+}
+
+/** For scripts of its own skill, and of those whose files can be read here; absent when none of them has a folder. */
+function scriptTools({ host, skill, openScript }: RunToolsInput, seen: SkillLibrary): readonly Tool[] {
+  const others = (): readonly string[] =>
+    seen.skills().flatMap((other) => (other.name !== skill?.name && hasFolder(other) ? [other.name] : []));
+  const own = skill && hasFolder(skill) ? skill.name : undefined;
+  if (own === undefined && others().length === 0) return [];
+  const timeoutMs = host.config().skills.scriptTimeoutMs;
+  return [runScriptTool({ timeoutMs, others, open: openScript, own })];
+}
+
+/** The names of the tools its run would have, or the conversation it is read in: what `required-tools` is held against. */
+function offeredTools(
+  { skill, execution, trust: own }: Pick<CheckSubject, "skill" | "execution" | "trust">,
+  host: RunHost,
+  request: Pick<RunRequest, "askUser" | "tools">,
+  parent?: Pick<RunParent, "trust" | "network">,
+): readonly string[] {
+  const isRun = execution === "isolated";
+  const trust = isRun ? own.level : (parent?.trust ?? "trusted");
+  const known = { host, request, trust, skill: isRun ? skill : undefined };
+  const { places } = host;
+  const reach = { config: host.config(), cwd: host.cwd ?? host.base, places, caller: parent?.network };
+  const { granted } = grantReach({ ...known, ...reach });
+  const never = (): Promise<never> => Promise.reject(new Error("Only named, not called."));
+  const tools = runTools({ ...known, network: granted.network, invoke: never, openScript: never });
+  return tools.map(({ name }) => name);
+}
+
+/** A run reads its own skill's files, and those of others only when it sees more of the machine than its own folders. */
+function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: boolean): SkillLibrary {
+  if (own === undefined) return library;
+  return {
+    ...library,
+    skills: () => {
+      const others = seesOthers ? library.skills().filter(({ name }) => name !== own.name) : [];
+      return [...others, ...(hasFolder(own) ? [own] : [])];
+    },
+  };
+}
+
+/** Whatever is read of an untrusted skill is in the conversation from then on. */
+export function noteReading(library: SkillLibrary, conversation: ConversationTrust): SkillLibrary {
+  return {
+    ...library,
+    readResource(name, path, options) {
+      const skill = library.skills().find((known) => known.name === name);
+      if (skill) conversation.note(name, skill.trust.level);
+      return library.readResource(name, path, options);
+    },
+  };
+}
+
+export interface RunToolsets {
+  readonly tools: readonly OwnedTool[];
+  /** Their own names; absent: they were not loaded, so nobody knows. */
+  readonly names?: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+  close(): Promise<void>;
+}
+
+/** Until all modules of a skill are loaded; an honest one takes a fraction of a second. */
+const LOAD_MS = 30_000;
+/** The longest time that a timer takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const NOTHING: RunToolsets = { tools: [], diagnostics: [], close: () => Promise.resolve() };
+
+/** The tools that the skill of a run brings as code: opened for a trusted skill, never in a mere plan. */
+export async function openRunToolsets(
+  { prepared, place, memory, limits, redactor }: DecidedRun,
+  { host, isDry, request }: RunGiven,
+  others: readonly Tool[],
+): Promise<RunToolsets> {
+  const { skill, trust } = prepared;
+  const isAllowed = trustAllows(trust.level, "load-toolsets"); // What is withheld was reported with the invocation.
+  if (skill.manifest.toolsets.length === 0 || !isAllowed) return { ...NOTHING, names: [] };
+  if (isDry) return NOTHING;
+  const { scriptTimeoutMs, namespaceTools } = host.config().skills;
+  const { tools, diagnostics, close } = await openToolsets({
+    skill: skill.name,
+    path: skill.location,
+    entries: skill.manifest.toolsets,
+    world: place.world,
+    folder: place.world.skillDir,
+    sandbox: place.sandbox,
+    env: deliverValues(prepared, memory),
+    times: { loadMs: LOAD_MS, callMs: scriptTimeoutMs },
+    lifetimeMs: Math.min(limits.timeoutMs + LOAD_MS, MAX_TIMER_MS),
+    isNamespaced: namespaceTools,
+    taken: others.map(({ name }) => name),
+    mayLoad: () => trustAllows(host.trustNow(skill), "load-toolsets"),
+    taintedBy: () => memory.trust.taintedBy,
+    signal: request.signal,
+  });
+  return {
+    tools,
+    names: tools.map(({ id }) => id.slice(skill.name.length + 1)),
+    diagnostics: redactor.redactJson(diagnostics), // A process that ends may have printed what it was given.
+    close,
+  };
+}
+
+export interface PrepareWish extends Pick<PrepareOptions, "asked" | "isDry" | "canRun"> {
+  /** The run or the conversation it is asked for in. */
+  readonly parent?: RunParent | undefined;
+}
+
+export async function prepareRequest(
+  request: RunRequest,
+  host: RunHost,
+  { parent, isDry = false, canRun = true, asked }: PrepareWish = {},
+): Promise<PrepareOutcome> {
+  checkProgramTools(programTools(host, request));
+  checkOutputSchema(request.output);
+  const { skill, message, context, arguments: line, input, source = "code", caller = {} } = request;
+  const asker = { source, caller, chain: parent?.chain, callerTrust: parent?.trust };
+  return host.prepare(
+    { skill, message, context, arguments: line, input, ...asker },
+    {
+      tools: (subject) => offeredTools(subject, host, request, parent),
+      request,
+      isDry,
+      canRun,
+      asked,
+      conversation: parent?.memory.trust,
+    },
+  );
+}
+
+/**
+ * Where a script of another skill runs that a model asks for: all checks of an invocation, its own world and variables,
+ * and never more than the run or the turn of a chat has that asks, as it is now. An untrusted one gets a work folder of its
+ * own.
+ */
+function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
+  return async (name, { world, signal }) => {
+    const context = current();
+    const { host, runId, capabilityNotes, questions } = context;
+    const parent = asParent(context);
+    const asked = { ...inheritRequest(context), skill: name, signal };
+    const outcome = await prepareRequest(asked, host, { asked: "script", parent });
+    if (!outcome.ok) return { ok: false, message: refusalText(outcome.refusal) };
+    const { prepared } = outcome;
+    const { skill, trust } = prepared;
+    // What it is given is kept out of what its caller shows.
+    const redactor = openRedactor(prepared, { request: asked, host, parent });
+    // Beside the work folder, where nothing that runs could have put a link in the way.
+    const isShared = trustAllows(trust.level, "read-working-directory");
+    const workDir = isShared
+      ? world.workDir
+      : join(dirname(world.workDir), "scripts", folderName(skill.name));
+    mkdirSync(workDir, { recursive: true, mode: 0o700 });
+    const conversation = parent.memory.trust;
+    conversation.note(skill.name, skill.trust.level); // What it writes is read in the conversation.
+    const served = { runId, host, capabilityNotes, questions, parent, conversation, redactor };
+    const place = await openRunPlace({ ...served, skill, trust: trust.level, workDir, request: asked });
+    const unreachable = refuseWithoutSocket(skill, place.sandbox);
+    if (unreachable) {
+      await place.close();
+      return { ok: false, message: refusalText(unreachable) };
+    }
+    return {
+      ok: true,
+      world: place.world,
+      sandbox: place.sandbox,
+      env: deliverValues(prepared, parent.memory),
+      async close() {
+        for (const domain of place.reached) context.place.reached.add(domain);
+        await place.close();
+      },
+    };
+  };
+}
+
+/** Those that every run has. What starts another skill finds the context once it is called. */
+export function ownTools(
+  { host, request, questions }: RunGiven,
+  { network, sandbox }: RunPlace,
+  memory: ConversationMemory,
+  context: () => RunContext,
+  prepared?: PreparedInvocation,
+): readonly Tool[] {
+  return runTools({
+    host,
+    request: queueQuestions(request, questions),
+    skill: prepared?.skill,
+    trust: prepared?.trust.level ?? "trusted",
+    network,
+    backend: sandbox?.backend,
+    invoke: (child, signal) => startChild(context(), child, signal),
+    openScript: createScriptPlaces(context),
+    conversation: memory.trust,
+  });
+}

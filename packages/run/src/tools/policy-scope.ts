@@ -1,0 +1,241 @@
+/**
+ * What stands in parentheses behind a tool's name, as something that can be held against a call. Which tools have scopes, and
+ * on which input, is here; a scope that cannot be held is said so and never guessed. An allowing rule takes the narrow
+ * reading of a path: inside the working directory, as written and where it really leads. A denying one takes the wide one.
+ */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { isInside } from "@metier/base/places";
+import { done, type Result, refused } from "@metier/base/result";
+import { compileGlob } from "@metier/base/text";
+import {
+  type CommandScope,
+  type CommandWords,
+  mayMatchCommand,
+  readAllowingScope,
+  readCommandScope,
+  whyNotCovered,
+} from "@metier/sandbox/shell";
+import { compilePathGlob } from "./files/paths.ts";
+import type { ToolInput } from "./tool.ts";
+
+/** What a rule decides on: the input of a call, or one simple command of a shell call. */
+export type CallPart =
+  | { readonly kind: "input"; readonly input: ToolInput }
+  | { readonly kind: "command"; readonly words: CommandWords }
+  /** A shell call of which nothing is certain. */
+  | { readonly kind: "unprovable"; readonly reason: string };
+
+export interface CallScope {
+  /** Why the part is not certainly covered; `undefined` when it is. */
+  whyNot(part: CallPart): string | undefined;
+  /** It is not certain that the part is not meant. */
+  mayMatch(part: CallPart): boolean;
+  /** Of two scopes of one tool, the heavier one is more specific. */
+  readonly weight: number;
+}
+
+/** A refusal is the reason why it cannot be held, in lower case. */
+type CallScopeReading = Result<CallScope, string>;
+
+interface ScopeContext {
+  readonly cwd: string;
+  /** An allowing scope must not name what can never be proven; a denying one may name anything. */
+  readonly use: "allow" | "deny";
+}
+
+/** Tools whose scope is a path, and whether the path is a folder whose contents are meant. */
+const PATH_TOOLS: ReadonlyMap<string, boolean> = new Map([
+  ["read_file", false],
+  ["write_file", false],
+  ["edit_file", false],
+  ["list_files", true],
+  ["grep_search", true],
+]);
+
+export function readCallScope(tool: string, text: string, context: ScopeContext): CallScopeReading {
+  if (tool === "bash") return readShellScope(text, context);
+  if (PATH_TOOLS.has(tool)) return readFileScope(tool, text, context);
+  if (tool === "web_fetch") return readDomainScope(text);
+  if (tool === "use_skill") return readSkillScope(text);
+  return refused(`calls of \`${tool}\` have nothing that a scope could be held against`);
+}
+
+function readShellScope(text: string, { use }: ScopeContext): CallScopeReading {
+  const reading = use === "allow" ? readAllowingScope(text) : readCommandScope(text);
+  if (!reading.ok) return refused(reading.refusal);
+  const scope: CommandScope = reading.value;
+  return done({
+    weight: 2 * scope.words.length + (scope.isOpen ? 0 : 1),
+    whyNot: (part) => (part.kind === "command" ? whyNotCovered(part.words, scope) : reasonOf(part)),
+    mayMatch: (part) => part.kind !== "command" || mayMatchCommand(part.words, scope),
+  });
+}
+
+function readFileScope(tool: string, text: string, { cwd }: ScopeContext): CallScopeReading {
+  const reading = readPathScope(text, cwd);
+  if (!reading.ok) return reading;
+  const scope = reading.value;
+  const isFolder = PATH_TOOLS.get(tool) === true;
+  return done({
+    weight: 1 + scope.weight,
+    whyNot(part) {
+      const path = pathOf(part, isFolder);
+      if (path === undefined) return "the call names no path that is certain";
+      return scope.covers(path) ? undefined : `\`${path}\` is outside of \`${text}\``;
+    },
+    mayMatch(part) {
+      const path = pathOf(part, isFolder);
+      return path === undefined || scope.mayCover(path, isFolder);
+    },
+  });
+}
+
+/** A search without a path is about the working directory. A pattern that leads elsewhere makes its path uncertain. */
+function pathOf(part: CallPart, isFolder: boolean): string | undefined {
+  if (part.kind !== "input") return undefined;
+  const { path = isFolder ? "." : undefined, pattern, glob } = part.input;
+  const leadsAway = [pattern, glob].some(
+    (text) => typeof text === "string" && /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(text),
+  );
+  return typeof path === "string" && path !== "" && !(isFolder && leadsAway) ? path : undefined;
+}
+
+/** `domain:example.com` that host, `domain:*.example.com` those below it. Denying `example.com` also means those below. */
+function readDomainScope(text: string): CallScopeReading {
+  const [, star, name] = /^domain:(\*\.)?([^\s*/:@?#]+)$/i.exec(text) ?? [];
+  const domain = name === undefined ? undefined : hostOf(`https://${name}/`);
+  if (domain === undefined) return refused("a scope of `web_fetch` is written `domain:example.com`");
+  const isBelow = (host: string): boolean => host.endsWith(`.${domain}`);
+  return done({
+    weight: star === undefined ? 2 : 1,
+    whyNot(part) {
+      const host = part.kind === "input" ? hostOf(part.input.url) : undefined;
+      const isCovered = host !== undefined && (star === undefined ? host === domain : isBelow(host));
+      return isCovered ? undefined : `the address is not of \`${text.slice("domain:".length)}\``;
+    },
+    mayMatch(part) {
+      const host = part.kind === "input" ? hostOf(part.input.url) : undefined;
+      return host === undefined || host === domain || isBelow(host);
+    },
+  });
+}
+
+/** As URLs have it: lower case, punycode, without the dot at the end. */
+function hostOf(url: unknown): string | undefined {
+  const parsed = typeof url === "string" ? URL.parse(url) : null;
+  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
+  return isWeb ? parsed.hostname.replace(/\.$/, "") || undefined : undefined;
+}
+
+/** `use_skill(deploy)`, `use_skill(git-*)`; `:*` behind it stands for any arguments, which a scope does not limit. */
+function readSkillScope(text: string): CallScopeReading {
+  const name = text.replace(/(?::\*|\s+\*)$/, "");
+  const matches = compileGlob(name);
+  const skillOf = (part: CallPart): unknown => (part.kind === "input" ? part.input.skill : undefined);
+  return done({
+    weight: name.includes("*") ? 1 : 2,
+    whyNot(part) {
+      const skill = skillOf(part);
+      return typeof skill === "string" && matches(skill) ? undefined : `only \`${text}\` is named`;
+    },
+    mayMatch(part) {
+      const skill = skillOf(part);
+      if (typeof skill !== "string") return true;
+      // `project:deploy` addresses a skill named `deploy`.
+      return [skill, skill.slice(skill.indexOf(":") + 1)].some(
+        (given) => matches(given) || matches(given.toLowerCase()),
+      );
+    },
+  });
+}
+
+function reasonOf(part: CallPart): string {
+  return part.kind === "unprovable" ? part.reason : "it is no command";
+}
+
+interface PathScope {
+  /** Certainly meant. */
+  covers(path: string): boolean;
+  /** Perhaps meant: by another spelling, through a link, or as something below. `isFolder`: what lies in it counts too. */
+  mayCover(path: string, isFolder: boolean): boolean;
+  /** The more of it is literal, the more specific it is. */
+  readonly weight: number;
+}
+
+const GLOB_CHARACTER = /[*?[{\\]/;
+
+/** A refusal is the reason why it cannot be held, in lower case. */
+function readPathScope(written: string, cwd: string): Result<PathScope, string> {
+  const pattern = written.replace(/^\/\//, "/").replace(/\/$/, "/**");
+  const fault = checkPattern(pattern);
+  if (fault !== undefined) return refused(fault);
+  const segments = pattern.split("/");
+  const firstGlob = segments.findIndex((segment) => GLOB_CHARACTER.test(segment));
+  const literal = firstGlob === -1 ? segments : segments.slice(0, firstGlob);
+  const start = resolve(cwd, literal.join("/") || (pattern.startsWith("/") ? "/" : "."));
+  const isName = !pattern.includes("/");
+  const narrow = matcherOf(pattern, cwd);
+  const wide = matcherOf(foldCase(pattern), foldCase(cwd));
+  const wideFromHere = pattern.startsWith("/") ? matcherOf(foldCase(`.${pattern}`), foldCase(cwd)) : wide;
+  return done({
+    weight: literal.filter((segment) => segment !== "" && segment !== ".").length,
+    covers(path) {
+      const asked = resolve(cwd, path);
+      return narrow(asked) && narrow(realTarget(asked));
+    },
+    mayCover(path, isFolder) {
+      const asked = resolve(cwd, path);
+      const target = realTarget(asked);
+      const real = realTarget(start);
+      if (isFolder && (isName || isInside(start, asked) || isInside(real, target))) return true;
+      // The scope begins at a link: whatever lies where that leads.
+      if (real !== start && isInside(target, real)) return true;
+      return [asked, target].some((candidate) =>
+        withAncestors(foldCase(candidate)).some((step) =>
+          isName ? compilePathGlob(foldCase(pattern))(step) : wide(step) || wideFromHere(step),
+        ),
+      );
+    },
+  });
+}
+
+function checkPattern(pattern: string): string | undefined {
+  if (pattern.startsWith("~")) return "home folders are no part of what a run sees";
+  if (pattern.startsWith("!")) return "a path pattern cannot be negated";
+  if (pattern.includes("\\")) return "a path pattern has no escapes";
+  if (pattern.split("/").includes("..")) return "a path pattern cannot go up with `..`";
+  return undefined;
+}
+
+/** The pattern and the paths get the same first segment, so that `./a.md` is that file and not every `a.md`. */
+function matcherOf(pattern: string, cwd: string): (path: string) => boolean {
+  if (pattern.startsWith("/")) {
+    const matches = compilePathGlob(`root${pattern}`);
+    return (path) => matches(`root${path}`);
+  }
+  const isName = !pattern.includes("/");
+  const matches = compilePathGlob(isName ? pattern : `here/${pattern.replace(/^\.\//, "")}`);
+  return (path) => isInside(path, cwd) && matches(`here/${relative(cwd, path)}`.replace(/\/$/, ""));
+}
+
+/** Some file systems do not tell them apart. */
+function foldCase(text: string): string {
+  return text.normalize("NFC").toLowerCase();
+}
+
+function withAncestors(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [path] : [path, ...withAncestors(above)];
+}
+
+/** Where a path leads, links resolved; what does not exist yet is taken as written below what does. */
+function realTarget(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Not there, or not readable: then what stands above it decides.
+    const above = dirname(path);
+    return above === path ? path : join(realTarget(above), basename(path));
+  }
+}

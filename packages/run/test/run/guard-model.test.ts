@@ -1,0 +1,114 @@
+import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { createRedactor } from "@metier/sandbox/secrets";
+import { describe, expect, test, vi } from "vitest";
+import type { RunEventBody } from "../../src/events/run-event.ts";
+import { type GuardedModel, guardModel } from "../../src/run/guard-model.ts";
+
+const SECRET = "hunter2hunter2";
+const FINISH: LanguageModelV4StreamPart = {
+  type: "finish",
+  finishReason: { unified: "stop", raw: "stop" },
+  usage: {
+    inputTokens: { total: 3, noCache: 3, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 2, text: 2, reasoning: 0 },
+  },
+};
+
+function modelOf(stream: ReadableStream<LanguageModelV4StreamPart>): LanguageModelV4 {
+  return {
+    specificationVersion: "v4",
+    provider: "test",
+    modelId: "test",
+    supportedUrls: {},
+    doStream: async () => ({ stream }),
+    doGenerate: () => Promise.reject(new Error("not asked for")),
+  };
+}
+
+function guard(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  emit: (event: RunEventBody) => void = () => undefined,
+  onOutput: (piece: string) => void = () => undefined,
+): GuardedModel {
+  const redactor = createRedactor([{ name: "PASSWORD", value: SECRET }]);
+  return guardModel(modelOf(stream), {
+    redactor,
+    emit,
+    onUsage: () => undefined,
+    onText: () => undefined,
+    onOutput,
+  });
+}
+
+async function ask(model: GuardedModel): Promise<ReadableStream<LanguageModelV4StreamPart>> {
+  const { stream } = await model.doStream({
+    prompt: [{ role: "user", content: [{ type: "text", text: "?" }] }],
+  });
+  return stream;
+}
+
+describe("a guarded stream", () => {
+  test("gives on what may be seen, and says it once more when the answer is whole", async () => {
+    const events: RunEventBody[] = [];
+    const given: readonly LanguageModelV4StreamPart[] = [
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: SECRET.slice(0, 5) },
+      { type: "text-delta", id: "1", delta: `${SECRET.slice(5)}!` },
+      { type: "text-end", id: "1" },
+      FINISH,
+    ];
+    const parts: LanguageModelV4StreamPart[] = [];
+    const stream = await ask(guard(ReadableStream.from(given), (event) => events.push(event)));
+    for await (const part of stream) parts.push(part);
+    expect(parts.map(({ type }) => type)).toEqual(["text-start", "text-delta", "text-end", "finish"]);
+    expect(parts[1]).toMatchObject({ delta: "[redacted:PASSWORD]!" });
+    expect(events.at(-1)).toMatchObject({
+      type: "model-answered",
+      parts: [{ type: "text", text: "[redacted:PASSWORD]!" }],
+      usage: { totalTokens: 5 },
+    });
+  });
+
+  test("redacts reasoning, keeps its signature, and counts all that the model writes", async () => {
+    const given: readonly LanguageModelV4StreamPart[] = [
+      { type: "reasoning-start", id: "1" },
+      { type: "reasoning-delta", id: "1", delta: SECRET.slice(0, 5) },
+      { type: "reasoning-delta", id: "1", delta: `${SECRET.slice(5)}!` },
+      { type: "reasoning-delta", id: "1", delta: "", providerMetadata: { test: { signature: "s" } } },
+      { type: "reasoning-end", id: "1" },
+      { type: "tool-input-start", id: "a", toolName: "look" },
+      { type: "tool-input-delta", id: "a", delta: "{}" },
+      { type: "tool-input-end", id: "a" },
+      { type: "tool-call", toolCallId: "a", toolName: "look", input: "{}" },
+      { type: "tool-call", toolCallId: "b", toolName: "look", input: '{"b":1}' },
+      FINISH,
+    ];
+    const written: string[] = [];
+    const model = guard(ReadableStream.from(given), undefined, (piece) => written.push(piece));
+    const parts: LanguageModelV4StreamPart[] = [];
+    for await (const part of await ask(model)) parts.push(part);
+    const thoughts = parts.filter((part) => part.type === "reasoning-delta");
+    expect(thoughts.map(({ delta }) => delta).join("")).toBe("[redacted:PASSWORD]!");
+    expect(thoughts).toContainEqual(
+      expect.objectContaining({ providerMetadata: { test: { signature: "s" } } }),
+    );
+    expect(written.join("")).toBe(`${SECRET}!{}{"b":1}`);
+  });
+
+  test("ends the provider's stream when nobody reads on, and does not read ahead of its reader", async () => {
+    const cancel = vi.fn();
+    const pull = vi.fn((controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) =>
+      controller.enqueue({ type: "text-start", id: "1" }),
+    );
+    const stream = await ask(guard(new ReadableStream({ pull, cancel }, { highWaterMark: 0 })));
+    expect(pull).not.toHaveBeenCalled();
+    await stream.cancel("enough");
+    expect(cancel).toHaveBeenCalledWith("enough");
+  });
+
+  test("breaks with the fault that broke the provider's", async () => {
+    const fault = new Error("connection lost");
+    const stream = await ask(guard(new ReadableStream({ start: (controller) => controller.error(fault) })));
+    await expect(stream.getReader().read()).rejects.toBe(fault);
+  });
+});

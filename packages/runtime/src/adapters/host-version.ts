@@ -1,0 +1,67 @@
+/**
+ * Says at once when the package that an adapter is for is there in a version that it cannot work with, in place of a
+ * `TypeError` somewhere inside of it. Looks where the package would be imported from, and loads nothing.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { UsageError } from "@metier/base/errors";
+import { packageFolder } from "@metier/base/files";
+
+/** The versions that each adapter works with; `peerDependencies` of the published package says the same. */
+const HOSTS = {
+  "ai-sdk": { package: "ai", from: [6, 0], below: 8, isPart: false },
+  claude: { package: "@anthropic-ai/claude-agent-sdk", from: [0, 1], below: 1, isPart: true },
+  langchain: { package: "langchain", from: [1, 0], below: 2, isPart: false },
+  mastra: { package: "@mastra/core", from: [1, 0], below: 2, isPart: false },
+  openai: { package: "@openai/agents", from: [0, 2], below: 1, isPart: true },
+} as const satisfies Readonly<Record<string, HostPackage>>;
+
+interface HostPackage {
+  readonly package: string;
+  /** The first version that works. */
+  readonly from: readonly [major: number, minor: number];
+  /** The first major version that nobody has tried. */
+  readonly below: number;
+  /** The rest of the adapter works without it, so it only warns. */
+  readonly isPart: boolean;
+}
+
+/**
+ * Throws `UsageError` for a version that is too old, and warns of one that is newer than any that was tried. One that is
+ * not found, as in a bundle, is taken to fit. `start`: where to look from; default: the folder of Metier.
+ */
+export function checkHostVersion(adapter: keyof typeof HOSTS, start = packageFolder()): void {
+  const host: HostPackage = HOSTS[adapter];
+  const found = start === undefined ? undefined : findVersion(host.package, start);
+  const [, major = "", minor = ""] = /^(\d+)\.(\d+)\./.exec(found?.version ?? "") ?? [];
+  if (found === undefined || major === "") return;
+  const [firstMajor, firstMinor] = host.from;
+  const isOld = Number(major) < firstMajor || (Number(major) === firstMajor && Number(minor) < firstMinor);
+  if (!isOld && Number(major) < host.below) return;
+  const works = `\`metier/${adapter}\` works with \`${host.package}\` ${host.from.join(".")} and newer, below ${host.below}`;
+  const message = `${works}; ${found.version} is in ${found.folder}.`;
+  const hint = `Install one of those: \`npm install "${host.package}@<${host.below}"\`.`;
+  if (isOld && !host.isPart) throw new UsageError(message, { hint });
+  process.emitWarning(`${message} ${hint}`, { type: "MetierWarning" });
+}
+
+function findVersion(
+  name: string,
+  start: string,
+): { readonly version: string; readonly folder: string } | undefined {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const place = join(folder, "node_modules", name);
+    const version = readVersion(join(place, "package.json"));
+    if (version !== undefined) return { version, folder: place };
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function readVersion(file: string): string | undefined {
+  try {
+    const { version } = JSON.parse(readFileSync(file, "utf8")) as { readonly version?: unknown };
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    return undefined; // It is not there, or is no package.
+  }
+}

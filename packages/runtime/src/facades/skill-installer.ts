@@ -1,0 +1,126 @@
+/**
+ * The installer other systems know, as a thin face over `createMetier`: one skill from one git address, and an answer that
+ * says whether it worked. It installs for the user; questions go to whoever is given, and nothing is trusted thereby.
+ */
+import { presentFields } from "@metier/base/json";
+import type { InstallDecisions } from "@metier/install";
+import { type PluginEntry, pluginName } from "@metier/skills/config";
+import { calledAs, userLockFile } from "@metier/skills/trust";
+import { createMetier, type Metier } from "../runtime/create-metier.ts";
+
+/** Where a `SkillInstaller` works, and who decides for it. */
+export interface SkillInstallerConfig {
+  /** Where the project's config is looked for. Default: the process's working directory. */
+  readonly cwd?: string;
+  /** In place of the user's home folder. Default: `METIER_HOME` of the environment, or the OS home. */
+  readonly home?: string;
+  /** In place of the process's. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Who looks at what is to be installed, and decides about a name that is taken. Default: nobody, so the safe answer. */
+  readonly decisions?: Pick<InstallDecisions, "review" | "conflict">;
+}
+
+/** Which skill to install, and its name here. */
+export interface InstallOptions {
+  /** Address of the repository. */
+  readonly url: string;
+  /** Branch, tag or commit. */
+  readonly ref?: string;
+  /** What the skill is to be called here; its folder keeps its own name. */
+  readonly name?: string;
+}
+
+/** Whether a skill was installed, updated or removed. Failures are results too. */
+export interface InstallResult {
+  /** Whether it worked; also when there was nothing to do. */
+  readonly success: boolean;
+  /** The name the skill has here; where nothing was installed, the one that was asked for. */
+  readonly skillName: string;
+  /** The skill's folder; `""` if there is none. */
+  readonly path: string;
+  /** What went wrong, with a hint; present only when `success` is `false`. */
+  readonly error?: string;
+}
+
+/** A skill that was installed from a repository. */
+export interface PluginDefinition extends PluginEntry {
+  /** The name it has in the catalog. */
+  readonly name: string;
+}
+
+/** Installs, updates and removes the user's skills, one at a time. Make one with `SkillInstaller.create`. */
+export class SkillInstaller {
+  readonly #metier: Metier;
+  readonly #decisions: InstallDecisions;
+
+  private constructor(metier: Metier, decisions: InstallDecisions) {
+    this.#metier = metier;
+    this.#decisions = decisions;
+  }
+
+  /** Loads the config and the skills that are there. Throws as `createMetier` does. */
+  static async create({ decisions = {}, ...options }: SkillInstallerConfig = {}): Promise<SkillInstaller> {
+    return new SkillInstaller(await createMetier(options), decisions);
+  }
+
+  /** What is behind it. */
+  get metier(): Metier {
+    return this.#metier;
+  }
+
+  /** What is installed already, with the same content, is no fault. */
+  async install({ url, ref, name }: InstallOptions): Promise<InstallResult> {
+    const request = { source: url, ...presentFields({ ref, name }) };
+    const asked = pluginName({ url, ...presentFields({ name }) });
+    const outcome = await this.#metier.install(request, this.#decisions);
+    if (!outcome.ok) return fail(asked, outcome.fault.message, outcome.fault.hint);
+    const [installed] = outcome.installed;
+    if (installed) return this.#succeed(installed.name, installed.path);
+    const [skipped] = outcome.skipped;
+    if (skipped?.code === "same") return this.#succeed(skipped.name);
+    return fail(skipped?.name ?? asked, skipped?.reason ?? "Nothing was installed.", skipped?.hint);
+  }
+
+  /** Takes the newest version, unless that brings new risks or overwrites local changes. */
+  async update(name: string): Promise<InstallResult> {
+    const outcome = await this.#metier.update({ skills: [name], project: false });
+    if (!outcome.ok) return fail(name, outcome.fault.message, outcome.fault.hint);
+    const [skipped] = outcome.skipped;
+    const isDone = skipped === undefined || ["current", "pinned", "local"].includes(skipped.code);
+    return isDone ? this.#succeed(name) : fail(name, skipped.reason, skipped.hint);
+  }
+
+  /** Removes a skill that was installed for the user. */
+  async remove(name: string): Promise<InstallResult> {
+    const outcome = await this.#metier.remove(name);
+    return outcome.ok
+      ? { success: true, skillName: name, path: "" }
+      : fail(name, outcome.fault.message, outcome.fault.hint);
+  }
+
+  /** What was installed from repositories, by name. */
+  async list(): Promise<readonly PluginDefinition[]> {
+    const { readLock } = await import("@metier/skills/formats");
+    const read = readLock(userLockFile(this.#metier.places));
+    const { describePlugin } = await import("@metier/install/engine");
+    const { plugins } = this.#metier.config.config.skills;
+    return (read.ok ? read.value.skills : []).flatMap((entry) => {
+      const name = calledAs(entry);
+      const plugin = describePlugin(entry, this.#metier.places);
+      const enabled = this.#metier.get(`installed:${name}`)?.status !== "disabled";
+      if (plugin === undefined) return [];
+      // Locks of earlier versions say when; otherwise the entry that the installation left in the user's config does.
+      const installedAt = plugin.installedAt ?? plugins.find((known) => known.name === name)?.installedAt;
+      return [{ ...plugin, name, enabled, installedAt }];
+    });
+  }
+
+  #succeed(skillName: string, path?: string): InstallResult {
+    const found = path ?? this.#metier.get(`installed:${skillName}`)?.directory;
+    return { success: true, skillName, path: found ?? "" };
+  }
+}
+
+function fail(skillName: string, message: string, hint?: string): InstallResult {
+  return { success: false, skillName, path: "", error: hint ? `${message} ${hint}` : message };
+}

@@ -1,0 +1,140 @@
+/**
+ * `use_skill` and its companions as MCP tools, for clients that do not know the Skills extension; what happens in a run
+ * becomes progress notifications for a client that asked for them.
+ */
+import { type Json, presentFields } from "@metier/base/json";
+import { showNames, showValue } from "@metier/base/text";
+import {
+  type ConversationTool,
+  checkCalls,
+  findSkillsTool,
+  hideRuns,
+  listSkillsTool,
+  readSkillFileTool,
+  type ToolInput,
+} from "@metier/run";
+import type { RunEvent } from "@metier/run/events";
+import {
+  type CallToolResult,
+  type Tool as McpTool,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { type Connection, noteGiven, trustNote } from "./connection.ts";
+import { type OutputTool, outputTools, structuredContent } from "./output-tools.ts";
+
+export function answerTools(server: Server, connection: Connection): void {
+  server.setRequestHandler("tools/list", () => ({ tools: listTools(connection).map(toMcpTool) }));
+  server.setRequestHandler("tools/call", ({ params }, context) =>
+    callTool(connection, params.name, params.arguments ?? {}, context),
+  );
+}
+
+/** Made for one call: the skills there are, and who hears of a run, may be others the next time. */
+export function listTools(
+  connection: Connection,
+  say?: (message: string) => void,
+): readonly (ConversationTool | OutputTool)[] {
+  const { metier, library, conversation, options } = connection;
+  const { caller, run } = options;
+  const useSkill = metier.useSkillTool({
+    ...run,
+    ...presentFields({ caller }),
+    conversation,
+    canRun: run !== undefined,
+    ...(say && {
+      onProgress: say,
+      onEvent: (event) => {
+        const message = describeEvent(event);
+        if (message !== undefined) say(message);
+        return run?.onEvent?.(event);
+      },
+    }),
+  });
+  if (useSkill === undefined) return [];
+  const shown = run === undefined ? hideRuns(library, metier.config.config) : library;
+  const others = [findSkillsTool(shown), listSkillsTool(shown), readSkillFileTool(shown)];
+  return [useSkill, ...others.map(checkCalls), ...outputTools(connection, useSkill)];
+}
+
+function toMcpTool(tool: ConversationTool | OutputTool): McpTool {
+  const { name, description, inputSchema, effect } = tool;
+  return {
+    name,
+    description,
+    inputSchema: inputSchema as McpTool["inputSchema"],
+    ...("outputSchema" in tool && { outputSchema: tool.outputSchema as McpTool["outputSchema"] }),
+    ...(effect !== "skill" && { annotations: { readOnlyHint: true } }),
+  };
+}
+
+async function callTool(
+  connection: Connection,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  const tools = listTools(connection, tellProgress(context));
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (tool === undefined) {
+    const known = tools.length === 0 ? "none" : showNames(tools.map((one) => one.name));
+    const message = `There is no tool ${showValue(name)}; there are ${known}.`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  }
+  const { signal } = context.mcpReq;
+  const { text, isError, object } = await tool.execute(input as ToolInput, { signal });
+  const named = "skill" in tool ? { skill: tool.skill } : (input as Readonly<Record<string, Json>>);
+  const note = isError ? undefined : markFor(connection, tool, named);
+  return {
+    content: [...(note === undefined ? [] : [note]), text].map((part) => ({ type: "text", text: part })),
+    ...structuredContent(object),
+    ...(isError && { isError }),
+  };
+}
+
+/** What goes before the text of an untrusted skill; that it was given is remembered. */
+function markFor(
+  { library, conversation }: Connection,
+  tool: ConversationTool,
+  { skill: name }: Readonly<Record<string, Json>>,
+): string | undefined {
+  const isReading = tool.name === "read_skill_file";
+  if (tool.effect !== "skill" && !isReading) return undefined;
+  const skill = library.skills().find((candidate) => candidate.name === name);
+  if (skill === undefined) return undefined;
+  if (isReading) noteGiven(conversation, skill.name, "");
+  return trustNote(skill);
+}
+
+/** `undefined` when the client did not ask for progress. */
+function tellProgress({ mcpReq }: ServerContext): ((message: string) => void) | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    // A client that has gone hears of nothing; the run is ended by its signal.
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+}
+
+/** Events are redacted already; inputs and outputs of tools are the run's own business. */
+function describeEvent(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case "run-started":
+      return `${event.skill}: started (${event.model}, ${event.trust})`;
+    case "tool-called":
+      return event.decision === "deny" ? `${event.tool}: denied` : event.tool;
+    case "model-answered":
+      return `step ${event.step}: ${event.finishReason}`;
+    case "model-retried":
+      return `asking the model again in ${event.delayMs} ms`;
+    case "limit-reached":
+      return `limit of ${event.limit}`;
+    default:
+      return undefined;
+  }
+}

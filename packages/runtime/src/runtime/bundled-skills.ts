@@ -1,0 +1,12 @@
+/** Where the skills are that Metier brings. */
+import { join } from "node:path";
+import { layOutCarried, packageFolder } from "@metier/base/files";
+import type { Places } from "@metier/base/places";
+
+/** In the package; where Metier is a part of a bundle, which has no such folder, from what it carries. */
+export async function bundledSkills({ cache }: Places): Promise<string> {
+  const own = packageFolder();
+  if (own !== undefined) return join(own, "skills");
+  const { CARRIED_SKILLS } = await import("./carried-skills.ts");
+  return layOutCarried("skills", CARRIED_SKILLS, cache);
+}

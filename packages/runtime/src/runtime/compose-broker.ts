@@ -1,0 +1,37 @@
+/** Makes the broker that the config describes: its providers, the program's own, and the vault of this machine. */
+import { join } from "node:path";
+import type { CapabilityBroker, VaultOptions, WiredProvider } from "@metier/capabilities";
+import { createBroker, findKeychain, openVault, wireProviders } from "@metier/capabilities/broker";
+import { createSecretMachine } from "@metier/run/engine";
+import type { CapabilityInputs } from "./capabilities.ts";
+
+export function composeBroker(
+  inputs: CapabilityInputs,
+  providers: readonly WiredProvider[] = wireConfigured(inputs),
+): CapabilityBroker {
+  return createBroker({
+    providers,
+    places: inputs.places,
+    vault: openVault(vaultPlace(inputs)),
+    rateLimit: inputs.config().config.capabilities.rateLimit,
+  });
+}
+
+/** Nothing is started by it. */
+export function wireConfigured({
+  config,
+  options: { providers: given = [] },
+  places,
+  environment,
+  cwd,
+}: CapabilityInputs): readonly WiredProvider[] {
+  const machine = createSecretMachine({ environment, base: cwd, places });
+  return wireProviders({ config: config().config, places, environment, machine, given });
+}
+
+export function vaultPlace({
+  places,
+  environment,
+}: Pick<CapabilityInputs, "places" | "environment">): VaultOptions {
+  return { folder: join(places.base, "vault"), keychain: findKeychain(environment) };
+}

@@ -1,0 +1,247 @@
+/** The composition root: config, grants and sources become a catalog that can be asked, reloaded and watched. */
+
+import { resolve } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { openHostCalls } from "@metier/base/diagnostic";
+import { watchFolders } from "@metier/base/files";
+import {
+  isInside,
+  metierPlaces,
+  type Places,
+  type ProjectFolders,
+  projectFolders,
+} from "@metier/base/places";
+import { outsideEnvironment } from "@metier/base/programs";
+import { openKeeping } from "@metier/run/events";
+import {
+  type Catalog,
+  type GivenSkill,
+  type Profile,
+  type Skill,
+  type SkillRoot,
+  type ValidationReport,
+  validateGiven,
+} from "@metier/skills";
+import type { LoadedConfig } from "@metier/skills/config";
+import { projectLockFile, type StoredGrants, userLockFile } from "@metier/skills/trust";
+import { watchBrought } from "./brought-skills.ts";
+import { type Capabilities, createCapabilities } from "./capabilities.ts";
+import { type CatalogReading, readCatalog } from "./catalog-reading.ts";
+import { createDisclosure, type Disclosure } from "./disclosure.ts";
+import { createInstalling, type Installing } from "./installing.ts";
+import type { LoadInputs, MetierParts } from "./load-state.ts";
+import { checkOptions, completeEnvironment, type MetierOptions } from "./metier-options.ts";
+import { createRemote, type Remote } from "./remote.ts";
+import { createRunning, followAgents, type Running } from "./running.ts";
+import { createRuns, type Runs } from "./runs.ts";
+import { createScanGate, createScanning, type Scanning } from "./scanning.ts";
+import { openSnapshots, type Snapshots, toRegistration } from "./snapshots.ts";
+import { validateWhole } from "./validate-beside.ts";
+import { createViews, type MetierView, type ViewParts } from "./view.ts";
+import type { ViewOptions } from "./view-options.ts";
+
+/**
+ * Everything a program does with skills: find, read, run, install and scan them. `createMetier` makes one.
+ *
+ * @example
+ * ```ts
+ * const metier: Metier = await createMetier();
+ * console.log(metier.names());
+ * const { status, text } = await metier.run({ skill: "report", message: "What is new?" });
+ * ```
+ */
+export interface Metier extends CatalogReading, Disclosure, Running, Installing, Scanning {
+  /** The current snapshot. It never changes; `discover`, `reload` and a watch replace it. */
+  readonly catalog: Catalog;
+  /** The configuration of the current snapshot, with the origin of each value. */
+  readonly config: LoadedConfig;
+  /** The trust that the user has granted to folders and skills, as of the current snapshot. */
+  readonly grants: StoredGrants;
+  /** Where skills are looked for. */
+  readonly roots: readonly SkillRoot[];
+  /** Where Metier keeps its own files, all under the home folder. */
+  readonly places: Places;
+  /** The project around `cwd`: its root, and the folders where its skills are looked for. */
+  readonly project: ProjectFolders;
+  /** What providers do for a user, outside of runs too. */
+  readonly capabilities: Capabilities;
+  /** The runs that are kept: listed, read and deleted, by user. */
+  readonly runs: Runs;
+  /** The MCP servers whose skills are in the catalog. */
+  readonly remote: Remote;
+  /**
+   * All of this for one user, with a working directory, values, tools, skills and limits of their own; nothing of one
+   * view reaches another. It reads nothing and costs next to nothing: make one for each request.
+   *
+   * @example
+   * ```ts
+   * const view = metier.for({ userId: "ada", tenantId: "acme", cwd: "/srv/files/ada" });
+   * const { text } = await view.run({ skill: "report", message: "What is new?" });
+   * ```
+   */
+  for(options: ViewOptions): MetierView;
+  /** What is wrong with skills, sources and configuration. */
+  diagnostics(): readonly Diagnostic[];
+  /**
+   * Checks a skill file, a skill folder, a tree of them (with their evals and test files), or a skill given as an object.
+   * Loads nothing.
+   */
+  validate(skill: string | URL | GivenSkill, profile?: Profile): Promise<ValidationReport>;
+  /**
+   * Looks again, also in the standard directories where `skills.auto-discover` is off (but not against the policy);
+   * answers with the skills that are new.
+   */
+  discover(): Promise<readonly Skill[]>;
+  /** Reads configuration, grants and all sources anew. On failure the old snapshot stays. */
+  reload(): Promise<Catalog>;
+  /**
+   * Adds a skill by path (scope `custom`, untrusted unless promoted) or as an object (scope `integration`). One that is
+   * there already, or a second of its name in its scope, throws `SkillConflictError`.
+   */
+  register(skill: string | URL | GivenSkill): Promise<Skill>;
+  /** Takes away again whatever was registered by this name; any other name throws `SkillNotFoundError`. */
+  deregister(name: string): Promise<void>;
+  /** Replaces the snapshot when a source changes, after a pause. The answer ends the watch. */
+  watch(onChange: (outcome: WatchOutcome) => unknown): () => void;
+}
+
+/** A new snapshot, or the fault that made the old one stay. */
+export type WatchOutcome = { readonly catalog: Catalog } | { readonly fault: unknown };
+
+/**
+ * Reads configuration and, unless told not to, discovers skills. Nothing happens on import. Throws `UsageError` for
+ * options that are not known or not allowed.
+ *
+ * @example
+ * ```ts
+ * import { createMetier } from "metier";
+ * const metier = await createMetier({ cwd: process.cwd(), models: { default: "anthropic/claude-sonnet-5-5" } });
+ * const { status, text } = await metier.run({ skill: "report", message: "What is new?" });
+ * ```
+ */
+export async function createMetier(options: MetierOptions = {}): Promise<Metier> {
+  return createMetierUnder(undefined, options);
+}
+
+/** The same with another policy than the machine's: for tests, and not exported by the library. */
+export async function createMetierUnder(
+  policyFile: string | undefined,
+  given: MetierOptions,
+): Promise<Metier> {
+  checkOptions(given);
+  const options = { ...given, environment: completeEnvironment(given.environment) };
+  const places = metierPlaces(options.home, options.environment);
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const project = projectFolders(cwd, places.home);
+  const inside = { project: project.root, home: places.home };
+  // From here on nobody finds a program that the project brought along.
+  const environment = outsideEnvironment(options.environment ?? process.env, inside);
+  const inputs = { options: { ...options, environment }, cwd, places, project };
+  const snapshots = await openSnapshots({ ...inputs, policyFile });
+  return compose(snapshots, inputs);
+}
+
+/** Everything that a `Metier` can do, over the snapshot that is current when it does it. */
+function compose(
+  snapshots: Snapshots,
+  { options, cwd, places, project }: Omit<LoadInputs, "policyFile">,
+): Metier {
+  const { current, reload, discover, deregister } = snapshots;
+  const { profile = "standard", environment = process.env } = options;
+  const shared: MetierParts = {
+    current,
+    reload,
+    given: () =>
+      [...(options.integrations ?? []), ...current().registered].filter((entry) => typeof entry !== "string"),
+    profile,
+    places,
+    project,
+    cwd,
+    environment,
+    cacheFolder: options.index === false ? undefined : places.cache,
+  };
+  const tell = openHostCalls(options.logger);
+  const { remote, ready } = createRemote(shared);
+  const scanGate = createScanGate(shared, ready);
+  const disclosure = createDisclosure(shared, remote.load, tell);
+  const { capabilities, forRuns } = createCapabilities({
+    ...shared,
+    config: () => current().config,
+    options: options.capabilities ?? {},
+  });
+  const parts: ViewParts = {
+    ...shared,
+    base: cwd,
+    disclosure,
+    scanGate,
+    ready,
+    options,
+    capabilities: forRuns,
+    keeping: openKeeping(places, options.runs, options.logger),
+    offered: capabilities,
+    load: remote.load,
+    agents: followAgents(current, options.agents),
+    had: { cwd: options.cwd === undefined ? undefined : cwd },
+  };
+  const running = createRunning(parts);
+  return {
+    ...readCatalog(current),
+    diagnostics: () => current().catalog.diagnostics,
+    ...disclosure,
+    ...running,
+    for: createViews(parts),
+    ...createScanning(shared, remote.load, tell),
+    ...createInstalling(shared, tell),
+    get catalog() {
+      return current().catalog;
+    },
+    get config() {
+      return current().config;
+    },
+    get grants() {
+      return current().grants;
+    },
+    get roots() {
+      return current().roots;
+    },
+    places,
+    project,
+    capabilities,
+    remote,
+    runs: createRuns(parts.keeping),
+    reload,
+    discover,
+    register: async (skill) => snapshots.register(toRegistration(skill, places.home, cwd)),
+    deregister,
+    async validate(skill, under = profile) {
+      const subject = toRegistration(skill, places.home, cwd);
+      return typeof subject === "string" ? validateWhole([subject], under) : validateGiven(subject, under);
+    },
+    watch: (onChange) =>
+      watchSources(snapshots, { places, project, sources: options.sources ?? [] }, (outcome) =>
+        tell("watch", onChange, outcome),
+      ),
+  };
+}
+
+function watchSources(
+  { current, reload }: Pick<Snapshots, "current" | "reload">,
+  { places, project, sources }: Pick<Metier, "places" | "project"> & Required<Pick<MetierOptions, "sources">>,
+  onChange: (outcome: WatchOutcome) => void,
+): () => void {
+  const onFault = (fault: unknown): void => onChange({ fault });
+  const readAgain = (): Promise<void> => reload().then((catalog) => onChange({ catalog }), onFault);
+  const stopSources = watchBrought({ sources }, readAgain, onFault);
+  const stopFolders = watchFolders(
+    () => {
+      const paths = current().roots.flatMap(({ path, source }) => (source ? [] : [path]));
+      return paths.filter((path) => !isInside(path, places.store)); // Those never change; the locks say which count.
+    },
+    readAgain,
+    { files: [userLockFile(places).path, projectLockFile(project.root).path] },
+  );
+  return () => {
+    stopSources();
+    stopFolders();
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * How a `Metier` looks skills over for dangers: those it knows, by name, and whatever skills lie at a path; and whether
+ * the scan keeps an untrusted skill from being used, by the config as it is now.
+ */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { TellHost } from "@metier/base/diagnostic";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
+import type { HeldSkill, PathsReport, ScannedPath } from "@metier/scan";
+import type { Skill } from "@metier/skills";
+import type { MetierParts } from "./load-state.ts";
+import type { ReadySkill, Remote } from "./remote.ts";
+
+/** How skills are looked over for dangers. */
+export interface Scanning {
+  /**
+   * Looks over all files of skills by static rules; nothing of them is executed. A text that is there as a path, or has a
+   * slash, is a path: of a skill or a folder of skills. Anything else is a name. Default: every usable skill.
+   */
+  scan(asked?: string | readonly string[], options?: ScanOptions): Promise<PathsReport>;
+}
+
+interface ScanOptions {
+  /** Told after each skill. How many lie at paths is not known before they are visited: then there is no `total`. */
+  onProgress?(step: {
+    readonly what: string;
+    readonly done: number;
+    readonly total?: number | undefined;
+  }): unknown;
+}
+
+const SCAN_OPTIONS: OptionKeys<ScanOptions> = { onProgress: true };
+
+/** `load` fetches the files of a skill that is not here. */
+export function createScanning(
+  { current, cwd }: MetierParts,
+  load: Remote["load"],
+  tell: TellHost,
+): Scanning {
+  return {
+    async scan(asked = [], options = {}) {
+      checkKeys("scan", options, SCAN_OPTIONS);
+      const say = (done: number, all?: number): void =>
+        tell("onProgress", options.onProgress, { what: "Scanning", done, total: all });
+      const { scanPaths } = await import("@metier/scan/engine");
+      const { scanSkill } = await import("@metier/scan/engine");
+      const isPath = (text: string): boolean => existsSync(resolve(cwd, text)) || /[/\\]/.test(text);
+      const texts = typeof asked === "string" ? [asked] : asked;
+      const named: Skill[] = [];
+      for (const name of texts.filter((text) => !isPath(text))) named.push((await load(name)).skill);
+      const { catalog, config } = current();
+      const { ignore } = config.config.scan;
+      const skills = texts.length === 0 ? catalog.list().filter(isHere) : named;
+      const scanned: ScannedPath[] = [];
+      const found = skills.filter(({ location }) => location !== "");
+      const paths = texts.filter(isPath).map((path) => resolve(cwd, path));
+      const total = paths.length === 0 ? found.length : undefined;
+      for (const skill of found) {
+        say(scanned.length, total);
+        const { name, location, directory, locked } = skill;
+        const knownNames = catalog.names().filter((other) => other !== name);
+        const report = await scanSkill(skill, { name, knownNames, ignore });
+        const isInstalled = locked !== undefined && !locked.linked;
+        scanned.push({ ...report, location, directory, ...(isInstalled && { isInstalled }) });
+      }
+      const atPaths = await scanPaths(paths, { ignore }, (done) => say(scanned.length + done));
+      const locations = new Set(scanned.map(({ location }) => location));
+      const further = atPaths.skills.filter(({ location }) => !locations.has(location));
+      return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };
+    },
+  };
+}
+
+/** Where everything is looked over, no server is asked for what was not fetched yet. */
+function isHere({ remote, location }: Skill): boolean {
+  return remote === undefined || existsSync(location);
+}
+
+export interface ScanGate {
+  /** `skill` has the trust that was decided for this use. */
+  heldBack(skill: Skill): Promise<HeldSkill | undefined>;
+  /** The same in words for a model, of a skill as the catalog knows it. */
+  whyHeld(skill: Skill): Promise<string | undefined>;
+}
+
+export function createScanGate({ current, cacheFolder }: MetierParts, ready: ReadySkill): ScanGate {
+  const heldBack: ScanGate["heldBack"] = async (skill) => {
+    if (skill.remote && !existsSync(skill.location)) return undefined; // Without files it is refused as unreadable.
+    const { holdBack } = await import("@metier/scan/engine");
+    const { readScanPolicy } = await import("@metier/scan/engine");
+    const { config, catalog } = current();
+    return holdBack(skill, () => readScanPolicy(config.config.scan, catalog.names()), cacheFolder);
+  };
+  return {
+    heldBack,
+    async whyHeld(skill) {
+      const readiness = await ready(skill, false);
+      if (readiness.kind !== "ready") {
+        const { refuseLoad } = await import("@metier/install/remote");
+        return refuseLoad(skill, readiness).message;
+      }
+      const { trust } = current().trustOnUse(skill);
+      const held = await heldBack({ ...skill, trust });
+      if (held === undefined) return undefined;
+      const { describeHeld } = await import("@metier/scan/engine");
+      return describeHeld(skill.name, held);
+    },
+  };
+}

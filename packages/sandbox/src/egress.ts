@@ -1,0 +1,18 @@
+/** What other packages may use of `@metier/sandbox/egress`. */
+export {
+  type AddressBook,
+  checkDestination,
+  checkUrl,
+  type EgressRefusal,
+  isNamedPrivate,
+  isPublicAddress,
+  SYSTEM_ADDRESSES,
+} from "./egress/check-destination.ts";
+export { type FetchedAnswer, type FetchLimits, guardedFetch } from "./egress/guarded-fetch.ts";
+export { splice } from "./egress/pass-on.ts";
+export {
+  type EgressProxy,
+  type EgressProxyOptions,
+  makePrivateSocket,
+  openEgressProxy,
+} from "./egress/proxy.ts";

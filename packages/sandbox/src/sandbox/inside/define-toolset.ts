@@ -1,0 +1,94 @@
+/**
+ * What authors of toolsets write with, imported by the name `metier/toolset`. Inside the sandbox this very
+ * file answers to that name, so a skill needs no packages for it.
+ */
+
+/** A value that JSON can hold. */
+export type ToolsetJson =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ToolsetJson[]
+  | { readonly [key: string]: ToolsetJson };
+
+/** A JSON Schema, by its keywords. */
+export interface ToolsetSchema {
+  readonly [keyword: string]: ToolsetJson;
+}
+
+/** What a tool is given beside its input. */
+export interface ToolsetContext {
+  /** The folder of this run: writable, and kept after it. */
+  readonly workDir: string;
+  /** The skill's own folder for this user: writable, kept over runs and updates of the skill. */
+  readonly dataDir?: string;
+  /** Read-only. */
+  readonly skillDir: string;
+  /** Comes when the call is cancelled or takes too long; a tool that goes on is ended with its process soon after. */
+  readonly signal: AbortSignal;
+}
+
+/** One tool that a model can call. */
+export interface ToolsetTool<Input extends ToolsetSchema = ToolsetSchema> {
+  /** What it does and when to use it, for the model. */
+  readonly description: string;
+  /** JSON Schema of the input, `type: "object"`. It is checked before `run`. */
+  readonly input: Input;
+  /** JSON Schema of what `run` gives: a result that does not fit it is an error. */
+  readonly output?: ToolsetSchema;
+  /** What it gives is the answer to the model; what it throws is an error for it. */
+  run(
+    input: FromSchema<Input>,
+    context: ToolsetContext,
+  ): ToolsetJson | undefined | Promise<ToolsetJson | undefined>;
+}
+
+/** The tools that a skill brings as code. */
+export interface Toolset<Inputs extends Readonly<Record<string, ToolsetSchema>>> {
+  /** For messages. Default: the name it is exported under. */
+  readonly name?: string;
+  /** By name: a letter, then letters, digits, `_` and `-`. Models see it as `skill__name`. */
+  readonly tools: { readonly [Name in keyof Inputs]: ToolsetTool<Inputs[Name]> };
+}
+
+/** The tools of a skill; what the `run` of each is given has the type that its `input` describes. */
+export function defineToolset<const Inputs extends Readonly<Record<string, ToolsetSchema>>>(
+  toolset: Toolset<Inputs>,
+): Toolset<Inputs> {
+  return toolset;
+}
+
+/** The type of the values that fit a JSON Schema, as far as its plain keywords say it; anything else is JSON. */
+export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
+  ? Value
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { readonly type: "string" }
+      ? string
+      : Schema extends { readonly type: "number" | "integer" }
+        ? number
+        : Schema extends { readonly type: "boolean" }
+          ? boolean
+          : Schema extends { readonly type: "null" }
+            ? null
+            : Schema extends { readonly type: "array"; readonly items: infer Items }
+              ? readonly FromSchema<Items>[]
+              : Schema extends { readonly type: "object"; readonly properties: infer Properties }
+                ? FromProperties<Properties, RequiredOf<Schema, Properties>>
+                : ToolsetJson;
+
+type FromProperties<Properties, Required> = Flat<
+  { readonly [Name in keyof Properties & Required]: FromSchema<Properties[Name]> } & {
+    readonly [Name in Exclude<keyof Properties, Required>]?: FromSchema<Properties[Name]>;
+  }
+>;
+
+/** What is required, and what has a default, which is put in before the tool is called. */
+type RequiredOf<Schema, Properties> =
+  | (Schema extends { readonly required: readonly (infer Name)[] } ? Name : never)
+  | {
+      [Name in keyof Properties]: Properties[Name] extends { readonly default: unknown } ? Name : never;
+    }[keyof Properties];
+
+type Flat<Type> = { [Key in keyof Type]: Type[Key] };

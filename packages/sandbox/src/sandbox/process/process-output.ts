@@ -1,0 +1,77 @@
+/** What comes out of a process: its output, kept or read line by line, and the signal that ended it. */
+import { constants } from "node:os";
+import type { CommandOutcome } from "../sandbox.ts";
+
+export interface KeptOutput {
+  /** Takes what a stream brought. */
+  take(stream: "stdout" | "stderr", chunk: Uint8Array): void;
+  text(stream: "stdout" | "stderr"): string;
+  droppedBytes(): number;
+}
+
+/** Both streams, kept up to a size; what comes after it is counted, so that nothing is lost unsaid. */
+export function keepOutput(maxBytes: number): KeptOutput {
+  const kept = { stdout: emptyStream(), stderr: emptyStream() };
+  return {
+    take(name, chunk) {
+      const stream = kept[name];
+      const part = chunk.subarray(0, Math.max(0, maxBytes - stream.bytes));
+      if (part.length > 0) stream.chunks.push(part);
+      stream.bytes += part.length;
+      stream.dropped += chunk.length - part.length;
+    },
+    text(name) {
+      const { chunks, dropped } = kept[name];
+      // A character that the cut went through is left out instead of being shown as a fault.
+      return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.concat(chunks), {
+        stream: dropped > 0,
+      });
+    },
+    droppedBytes: () => kept.stdout.dropped + kept.stderr.dropped,
+  };
+}
+
+function emptyStream(): { readonly chunks: Uint8Array[]; bytes: number; dropped: number } {
+  return { chunks: [], bytes: 0, dropped: 0 };
+}
+
+/** Lines out of chunks, none longer than allowed. `onLong` is told once, with how long it was at least; nothing is read after it. */
+export function createLineReader(
+  maxBytes: number,
+  onLine: (line: string) => void,
+  onLong: (bytes: number) => void,
+): (chunk: Uint8Array) => void {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  let isOver = false;
+  const keep = (part: Uint8Array): boolean => {
+    length += part.length;
+    parts.push(part);
+    isOver = length > maxBytes;
+    if (isOver) onLong(length);
+    return !isOver;
+  };
+  return (chunk) => {
+    let rest = chunk;
+    for (let end = rest.indexOf(10); end >= 0 && !isOver; end = rest.indexOf(10)) {
+      if (!keep(rest.subarray(0, end))) return;
+      const line = Buffer.concat(parts).toString("utf8");
+      [parts, length, rest] = [[], 0, rest.subarray(end + 1)];
+      onLine(line);
+    }
+    if (!isOver && rest.length > 0) keep(rest);
+  };
+}
+
+const FIRST_SIGNAL_CODE = 128;
+
+/** A command that ended by a signal, where a program around it says so by its exit code, as shells do. */
+export function readSignal(outcome: CommandOutcome): CommandOutcome {
+  const { ended, exitCode = 0 } = outcome;
+  // Some numbers have two names; the last one counts.
+  const signal = Object.entries(constants.signals).findLast(
+    ([, number]) => number === exitCode - FIRST_SIGNAL_CODE,
+  )?.[0];
+  if (ended !== "exited" || signal === undefined) return outcome;
+  return { ...outcome, ended: "signalled", signal };
+}

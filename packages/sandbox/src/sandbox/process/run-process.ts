@@ -1,0 +1,266 @@
+/**
+ * The one place that starts processes: without a shell, in a group of their own, with bounded output and time. However a
+ * process ends, everything it started is ended with it, and how it ended is a value. Knows nothing of sandboxes.
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { openSync, readdirSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { constants } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import type { CommandOutcome, SandboxLimits } from "../sandbox.ts";
+import { type KeptOutput, keepOutput } from "./process-output.ts";
+import { kill, killFound, killTree, listProcessTree } from "./process-tree.ts";
+import { watchCommand } from "./watchdog.ts";
+
+export interface ProcessRequest {
+  /** An absolute path. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The whole environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  readonly stdin?: string | Readable | undefined;
+  /** What the process can read from its descriptors 3, 4, …: unlike arguments, no other user sees it. */
+  readonly handed?: readonly (string | Uint8Array)[];
+  /** It starts nothing before it has read that, and nothing but a control group would keep it from starting too much. */
+  readonly isHeld?: boolean;
+  readonly limits: SandboxLimits;
+  /** What they hold counts against `limits.maxWorkBytes`. */
+  readonly folders?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+  readonly onOutput?: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | undefined;
+  /** Standard output is for `onOutput` alone, which bounds it: nothing of it is kept, however much there is. */
+  readonly passesOutput?: boolean;
+  /** In our own group, so that it can ask at our terminal, as `sudo` does; what it leaves running is not ended. */
+  readonly sharesTerminal?: boolean;
+  /** What it shows goes to our terminal, and what it does not get as `stdin` it reads there: a pager, an editor. */
+  readonly ownsTerminal?: boolean;
+  /** Does not keep us running: when there is nothing else to do we end, and it ends with us. */
+  readonly isBackground?: boolean;
+  /** Further processes that belong to this one although its tree does not show them. */
+  findStrays?(): readonly number[];
+}
+
+type Ending = Pick<CommandOutcome, "ended" | "exitCode" | "signal" | "reason">;
+
+/** A process that floods its output is ended rather than read for ever. */
+const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
+/** How long a pipe may stay open after the tree was killed, before we stop listening. */
+const CLOSE_GRACE_MS = 2_000;
+
+export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
+  const { program, limits, signal } = request;
+  const started = performance.now();
+  const output = keepOutput(limits.maxOutputBytes);
+  const describe = (ending: Ending): CommandOutcome => ({
+    ...ending,
+    stdout: output.text("stdout"),
+    stderr: output.text("stderr"),
+    droppedBytes: output.droppedBytes(),
+    durationMs: Math.round(performance.now() - started),
+  });
+  if (signal?.aborted) return Promise.resolve(describe({ ended: "cancelled" }));
+  let child: ChildProcess;
+  try {
+    child = spawn(program, request.args, spawnOptions(request));
+  } catch (error) {
+    return Promise.resolve(describe(cannotStart(program, error)));
+  }
+  if (request.isBackground) letGo(child);
+  return new Promise((settle) =>
+    superviseChild(child, request, output, (ending) => settle(describe(ending))),
+  );
+}
+
+/** Until it has ended, and everything that it started with it. */
+function superviseChild(
+  child: ChildProcess,
+  request: ProcessRequest,
+  output: KeptOutput,
+  onEnded: (ending: Ending) => void,
+): void {
+  const { program, limits, signal } = request;
+  const { pid } = child;
+  const forget = request.sharesTerminal || request.ownsTerminal ? () => undefined : endWithUs(pid);
+  let ending: Ending | undefined;
+  let closeTimer: NodeJS.Timeout | undefined;
+
+  /** The first reason counts; from here on nothing of the tree is left running. */
+  const end = (reason: Ending, killAll: (pid: number) => void = killTree): void => {
+    if (ending) return;
+    ending = reason;
+    if (pid !== undefined) killAll(pid);
+    forget();
+    watchdog.kill();
+    if (request.findStrays) killFound(request.findStrays);
+    closeTimer = setTimeout(finish, CLOSE_GRACE_MS);
+  };
+  const finish = (): void => {
+    clearTimeout(timeout);
+    clearTimeout(closeTimer);
+    watchdog.stop();
+    signal?.removeEventListener("abort", cancel);
+    for (const stream of child.stdio) stream?.destroy();
+    onEnded(ending ?? { ended: "exited" });
+  };
+  const cancel = (): void => end({ ended: "cancelled" });
+  const timeout = setTimeout(() => end({ ended: "timeout" }), limits.timeoutMs);
+  if (request.isBackground) timeout.unref();
+  const exceed = (reason: string): void => end({ ended: "limit", reason });
+  const listAll = (most: number): readonly number[] => [
+    ...(pid === undefined ? [] : listProcessTree(pid, most)),
+    ...(request.findStrays?.() ?? []),
+  ];
+  const watchdog = watchCommand(listAll, limits, request.folders ?? [], exceed);
+  const held = request.isHeld && pid !== undefined ? watchdog.hold(pid) : undefined;
+  if (held) void held.finally(() => handOver(child, request));
+  else handOver(child, request); // At once: it waits for this.
+  signal?.addEventListener("abort", cancel, { once: true });
+  takeOutput(child, request, output, exceed);
+  child.on("error", (error) => {
+    end(cannotStart(program, error));
+    if (pid === undefined) finish();
+  });
+  // Its number may belong to another process by now; that of its group cannot, as long as someone is in it.
+  child.on("exit", (code, signalName) => {
+    const reason = watchdog.explainEnd();
+    const how = reason === undefined ? describeExit(code, signalName) : { ended: "limit" as const, reason };
+    end(how, (group) => kill(-group));
+  });
+  child.on("close", finish);
+}
+
+function takeOutput(
+  child: ChildProcess,
+  { onOutput, passesOutput }: ProcessRequest,
+  output: KeptOutput,
+  onFlood: (reason: string) => void,
+): void {
+  const take = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
+    if (name === "stderr" || !passesOutput) output.take(name, chunk);
+    onOutput?.(name, chunk);
+    if (output.droppedBytes() > MAX_DROPPED_BYTES) {
+      onFlood(`It wrote more than ${MAX_DROPPED_BYTES} bytes that nobody could keep.`);
+    }
+  };
+  child.stdout?.on("data", (chunk: Buffer) => take("stdout", chunk));
+  child.stderr?.on("data", (chunk: Buffer) => take("stderr", chunk));
+}
+
+/** Those that run. A program that exits in the middle leaves none of them behind. */
+const running = new Set<number>();
+
+function endAll(): void {
+  for (const pid of running) killTree(pid);
+}
+
+/** The answer takes it off the list again. */
+function endWithUs(pid: number | undefined): () => void {
+  if (pid === undefined) return () => undefined;
+  if (running.size === 0) process.on("exit", endAll);
+  running.add(pid);
+  return () => {
+    running.delete(pid);
+    if (running.size === 0) process.off("exit", endAll);
+  };
+}
+
+function letGo(child: ChildProcess): void {
+  child.unref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+}
+
+function spawnOptions({
+  cwd,
+  env,
+  stdin,
+  sharesTerminal = false,
+  ownsTerminal = false,
+  handed = [],
+}: ProcessRequest): SpawnOptions {
+  const given = handed.map(() => "pipe" as const);
+  const shown = ownsTerminal ? "inherit" : "pipe";
+  const read = stdin !== undefined ? "pipe" : ownsTerminal ? "inherit" : "ignore";
+  const streams = [read, shown, shown, ...given] as const;
+  return {
+    cwd,
+    env,
+    detached: !(sharesTerminal || ownsTerminal),
+    stdio: [...streams, ...coverInherited(streams.length)],
+  };
+}
+
+function handOver(child: ChildProcess, { stdin, handed = [] }: ProcessRequest): void {
+  if (child.stdin) writeAll(child.stdin, stdin ?? "");
+  for (const [index, content] of handed.entries()) writeAll(child.stdio[3 + index], content);
+}
+
+function writeAll(
+  stream: Readable | Writable | null | undefined,
+  content: string | Uint8Array | Readable,
+): void {
+  if (!(stream && "end" in stream)) return;
+  stream.on("error", () => undefined); // Whoever does not want to read it may close it.
+  if (typeof content === "string" || content instanceof Uint8Array) stream.end(content);
+  else content.on("error", () => stream.end()).pipe(stream); // A source that breaks has ended.
+}
+
+function describeExit(code: number | null, signal: NodeJS.Signals | null): Ending {
+  if (signal === null) return { ended: "exited", exitCode: code ?? 0 };
+  return { ended: "signalled", signal, exitCode: 128 + constants.signals[signal] };
+}
+
+function cannotStart(program: string, error: unknown): Ending {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const why = code === "E2BIG" ? "its arguments are longer than the system takes" : message;
+  return { ended: "refused", reason: `\`${program}\` cannot be started: ${why}.` };
+}
+
+/*
+ * Descriptors that Metier itself was started with (by a shell, a build tool, a service manager) and that every program it
+ * starts would get as well: an open folder among them leads out of any sandbox. Node closes its own, and of these only
+ * the lowest.
+ */
+
+const CLOSED_ON_START = 0o2000000;
+const FIRST_AFTER_STREAMS = 3;
+
+/** For each place from `first` on what `spawn` is to put there: nothing where nothing would be inherited. */
+export function coverInherited(first: number): readonly ("ignore" | number)[] {
+  const last = Math.max(-1, ...inherited());
+  return Array.from({ length: Math.max(0, last + 1 - first) }, (_, index) =>
+    inherited().includes(first + index) ? nothing() : "ignore",
+  );
+}
+
+/** Nobody adds to them while we run. */
+let found: readonly number[] | undefined;
+
+function inherited(): readonly number[] {
+  found ??= listDescriptors().filter((number) => number >= FIRST_AFTER_STREAMS && isInherited(number));
+  return found;
+}
+
+let opened: number | undefined;
+
+function nothing(): number {
+  opened ??= openSync("/dev/null", "r");
+  return opened;
+}
+
+function listDescriptors(): readonly number[] {
+  try {
+    return readdirSync("/proc/self/fd").map(Number);
+  } catch {
+    return []; // Not Linux: no sandbox of ours starts programs there.
+  }
+}
+
+function isInherited(number: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, "utf8"))?.[1] ?? "0";
+    return (Number.parseInt(flags, 8) & CLOSED_ON_START) === 0;
+  } catch {
+    return false; // It was open only to list the others.
+  }
+}

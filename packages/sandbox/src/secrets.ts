@@ -1,0 +1,12 @@
+/** What other packages may use of `@metier/sandbox/secrets`. */
+
+export { createRedactor, type RedactionStream, type Redactor, type Secret } from "./secrets/redaction.ts";
+export {
+  configuredSecrets,
+  fetchSecret,
+  missingVariables,
+  type RunEnvironment,
+  resolveRunEnvironment,
+  type SecretMachine,
+} from "./secrets/run-environment.ts";
+export { isLongEnough } from "./secrets/secret-forms.ts";

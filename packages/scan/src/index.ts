@@ -1,0 +1,9 @@
+/** What other packages may use of `@metier/scan`. */
+
+export { type AcceptedFinding, applyBaselines, loadBaseline, renderBaseline } from "./baseline.ts";
+export { TOKEN_FORMS } from "./code/known-secrets.ts";
+export { languageOf, signatureOf } from "./read-files.ts";
+export type { HeldSkill, ScanPolicy } from "./scan-policy.ts";
+export type { PathsReport, ScannedPath, ScanReport } from "./scan-skill.ts";
+export type { RuleFacts, SkippedPart } from "./scanned-skill.ts";
+export { type Finding, isAtLeast } from "./scanned-skill.ts";

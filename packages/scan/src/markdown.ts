@@ -1,0 +1,325 @@
+/**
+ * A Markdown document taken apart for a scan: its code, its hidden comments, its links, and its prose without any of them.
+ * By the grammar of CommonMark, without what hides code from it but not from a model (HTML blocks, indentation), and without
+ * what takes time that grows with the square of a text.
+ */
+import type { Tree } from "@lezer/common";
+import type {
+  BlockContext,
+  LeafBlock,
+  LeafBlockParser,
+  Line,
+  MarkdownConfig,
+  MarkdownParser,
+} from "@lezer/markdown";
+import { createLineFinder } from "./code/code-part.ts";
+import type { ScanLimits } from "./scanned-skill.ts";
+
+export interface CodeBlock {
+  /** The first word behind the fence, lower case; empty when there is none. */
+  readonly tag: string;
+  readonly text: string;
+  /** 1-based, of the first line of code. */
+  readonly firstLine: number;
+  /** Heading and lines that stand right before it. */
+  readonly lead: string;
+}
+
+export interface CodeSpan {
+  readonly text: string;
+  readonly line: number;
+  /** What stands beside it on its lines, and the heading above it. */
+  readonly around: string;
+}
+
+interface MarkdownLink {
+  readonly isImage: boolean;
+  readonly text: string;
+  readonly address: string;
+  readonly title: string;
+  readonly line: number;
+}
+
+export interface MarkdownParts {
+  readonly blocks: readonly CodeBlock[];
+  readonly spans: readonly CodeSpan[];
+  readonly comments: readonly { readonly text: string; readonly line: number }[];
+  readonly links: readonly MarkdownLink[];
+  /** By line, with code and comments taken out: lines keep their numbers. */
+  readonly prose: readonly string[];
+  /** The heading above each line, lower case. */
+  readonly headings: readonly string[];
+}
+
+const LEAD_LINES = 3;
+/** A block further below belongs to something else. */
+const LEAD_DISTANCE = 8;
+const MOST_SPAN = 2000;
+const AROUND_SPAN = 300;
+
+/** `undefined` for a document that would exceed what one scan may take apart. */
+type TakeApart = (text: string) => MarkdownParts | undefined;
+
+/** Only a scan needs the grammar, so it is loaded when one begins. */
+export async function loadMarkdown(limits: Pick<ScanLimits, "blocks">): Promise<TakeApart> {
+  const { parser } = await import("@lezer/markdown");
+  configured ??= parser.configure(MARKDOWN_GRAMMAR);
+  const grammar = configured;
+  let blocksLeft = limits.blocks;
+  return (text) => {
+    const parse = grammar.startParse(boundMarkdown(text));
+    for (; blocksLeft > 0; blocksLeft--) {
+      const tree = parse.advance();
+      if (tree) return takeApart(text, readTree(text, tree));
+    }
+    return undefined;
+  };
+}
+
+let configured: MarkdownParser | undefined;
+
+/** A text that is not taken apart: all of it is prose. */
+export function takeAsProse(text: string): MarkdownParts {
+  return takeApart(text, { fences: [], spans: [], comments: [], headings: [] });
+}
+
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the grammar finds, in the order of the text. */
+interface Found {
+  readonly fences: readonly (Piece & { readonly tag: string; readonly code: string })[];
+  readonly spans: readonly Piece[];
+  readonly comments: readonly Piece[];
+  readonly headings: readonly Piece[];
+}
+
+function takeApart(text: string, found: Found): MarkdownParts {
+  const lineOf = (at: number): number => placeOf(at).line;
+  const placeOf = createLineFinder(text);
+  const withoutCode = blank(text, [...found.fences, ...found.comments, ...found.spans]);
+  const comments = [...found.comments, ...findComments(withoutCode)].sort((a, b) => a.from - b.from);
+  const prose = blank(withoutCode, comments).split("\n");
+  const headings = spreadHeadings(
+    prose.length,
+    found.headings.map(({ from, to }) => [lineOf(from), text.slice(from, to)]),
+  );
+  return {
+    blocks: found.fences.map(({ from, tag, code }) => {
+      const line = lineOf(from);
+      return { tag, text: dedent(code), firstLine: line + 1, lead: leadOf(prose, headings, line) };
+    }),
+    spans: found.spans.flatMap((span) => {
+      const code = text.slice(span.from, span.to).replace(/^`+|`+$/g, "");
+      const line = lineOf(span.from);
+      const around = `${headings[line - 1] ?? ""}\n${textAround(text, span)}`;
+      return code.length > MOST_SPAN ? [] : [{ text: code.replace(/\n[ \t>]*/g, " ").trim(), line, around }];
+    }),
+    comments: comments.map(({ from, to }) => ({ text: text.slice(from + 4, to - 3), line: lineOf(from) })),
+    links: findLinks(blank(text, [...found.fences, ...comments])),
+    prose,
+    headings,
+  };
+}
+
+function readTree(text: string, tree: Tree): Found {
+  const fences: Found["fences"][number][] = [];
+  const spans: Piece[] = [];
+  const comments: Piece[] = [];
+  const headings: Piece[] = [];
+  tree.iterate({
+    enter({ name, from, to, node }) {
+      if (name === "FencedCode") {
+        const info = node.getChild("CodeInfo");
+        const [, tag = ""] = /^\{?\.?([^\s`{}]*)/.exec(info ? text.slice(info.from, info.to) : "") ?? [];
+        const code = node.getChildren("CodeText").map((piece) => text.slice(piece.from, piece.to));
+        fences.push({ from: startOfFence(text, from), to, tag: tag.toLowerCase(), code: code.join("") });
+      } else if (name === "InlineCode") spans.push({ from, to });
+      else if (name === "CommentBlock" && text.endsWith("-->", to)) comments.push({ from, to });
+      else if (name.startsWith("ATXHeading")) headings.push({ from, to });
+    },
+  });
+  return { fences, spans, comments, headings };
+}
+
+/** With the marks of a quotation before it. */
+function startOfFence(text: string, from: number): number {
+  const start = text.lastIndexOf("\n", from - 1) + 1;
+  return /^[ \t>]*$/.test(text.slice(start, from)) ? start : from;
+}
+
+/** The same text with blanks in some places: lines and columns stay. */
+function blank(text: string, pieces: readonly Piece[]): string {
+  let result = "";
+  let end = 0;
+  for (const { from, to } of [...pieces].sort((a, b) => a.from - b.from)) {
+    if (from < end) continue;
+    result += text.slice(end, from) + text.slice(from, to).replace(/[^\n]/g, " ");
+    end = to;
+  }
+  return result + text.slice(end);
+}
+
+/** Comments within a line, and those of a page that is no Markdown. */
+function findComments(text: string): readonly Piece[] {
+  const comments: Piece[] = [];
+  for (let from = text.indexOf("<!--"); from !== -1; ) {
+    const close = text.indexOf("-->", from + 4);
+    if (close === -1) break;
+    comments.push({ from, to: close + 3 });
+    from = text.indexOf("<!--", close + 3);
+  }
+  return comments;
+}
+
+function spreadHeadings(
+  lines: number,
+  marked: readonly (readonly [line: number, text: string])[],
+): readonly string[] {
+  const headings: string[] = [];
+  let heading = "";
+  let next = 0;
+  for (let line = 1; line <= lines; line++) {
+    for (; marked[next]?.[0] === line; next++)
+      heading = marked[next]?.[1].replace(/^#+\s*/, "").toLowerCase() ?? "";
+    headings.push(heading);
+  }
+  return headings;
+}
+
+/** The indentation of a block in a list is none of its code. */
+function dedent(code: string): string {
+  const lines = code.split("\n");
+  const indents = lines
+    .filter((line) => line.trim() !== "")
+    .map((line) => /^[ \t]*/.exec(line)?.[0].length ?? 0);
+  const least = Math.min(200, ...indents);
+  return lines.map((line) => line.slice(Math.min(least, line.length))).join("\n");
+}
+
+/** Of a block whose fence stands on `line`. */
+function leadOf(prose: readonly string[], headings: readonly string[], line: number): string {
+  const before: string[] = [];
+  const last = Math.max(0, line - 1 - LEAD_DISTANCE);
+  for (let at = line - 2; at >= last && before.length < LEAD_LINES; at--) {
+    const text = (prose[at] ?? "").trim();
+    if (text.startsWith("#")) break;
+    if (text !== "") before.unshift(text);
+    else if (before.length > 0) break;
+  }
+  return [headings[line - 1] ?? "", ...before].join("\n");
+}
+
+function textAround(text: string, { from, to }: Piece): string {
+  const before = text.slice(Math.max(0, from - AROUND_SPAN), from);
+  const [after = ""] = text.slice(to, to + AROUND_SPAN).split("\n", 1);
+  return `${before.slice(before.lastIndexOf("\n") + 1)} ${after}`;
+}
+
+/** `[text](address "title")`, `[name]: address "title"` and `[text][name]`, as far as the address. */
+const LINK = /(!?)\[([^[\]\n]{0,1000})\](?:(\()\s*|(:)[ \t]*|\[[^[\]\n]{0,1000}\])/g;
+const ADDRESS = /<?([^\s)>]+)>?(?:\s+["'(]([^"'\n]{0,1000})["')])?\s*(\)?)/y;
+
+function findLinks(text: string): readonly MarkdownLink[] {
+  const links: MarkdownLink[] = [];
+  const placeOf = createLineFinder(text);
+  LINK.lastIndex = 0;
+  for (let match = LINK.exec(text); match; match = LINK.exec(text)) {
+    const [, bang, said = "", opens, defines] = match;
+    ADDRESS.lastIndex = LINK.lastIndex;
+    const [whole = "", address = "", title = "", closes] = opens || defines ? (ADDRESS.exec(text) ?? []) : [];
+    LINK.lastIndex += whole.length; // No other link begins within an address.
+    if (opens && !closes) continue;
+    links.push({ isImage: bang === "!", text: said, address, title, line: placeOf(match.index).line });
+  }
+  return links;
+}
+
+/** Lists and quotations within each other; what lies deeper is one text. */
+const MOST_DEPTH = 30;
+/** A longer paragraph is read as several. */
+const MOST_PARAGRAPH = 16_000;
+/** Characters of marks in a row; more are none. */
+const MOST_MARKS = 64;
+
+const OPEN = "<!--";
+const CLOSE = "-->";
+
+const MARKDOWN_GRAMMAR: MarkdownConfig = {
+  remove: [
+    "LinkReference",
+    "IndentedCode",
+    "HTMLBlock",
+    "SetextHeading",
+    "Entity",
+    "HTMLTag",
+    "Emphasis",
+    "HardBreak",
+    "Link",
+    "Image",
+    "LinkEnd",
+  ],
+  parseBlock: [
+    { name: "TooDeep", before: "FencedCode", parse: stopDeep },
+    { name: "CommentBlock", before: "FencedCode", parse: takeComment },
+    { name: "LongParagraph", leaf: () => SPLIT_LONG },
+  ],
+};
+
+/**
+ * The text as the grammar may see it, with all places kept: no line is too long, and a comment that never ends is none,
+ * since it would hide from the scan what it does not hide from a model.
+ */
+function boundMarkdown(text: string): string {
+  const last = text.lastIndexOf(CLOSE);
+  const closed = last === -1 ? 0 : last + CLOSE.length;
+  const ended = text.slice(0, closed) + text.slice(closed).replaceAll(OPEN, "<!~~");
+  const lines = ended.split("\n");
+  return lines.some(({ length }) => length > MOST_PARAGRAPH) ? lines.map(cutLine).join("\n") : ended;
+}
+
+/** At a character that is no part of a mark, which a line end in it would undo. */
+function cutLine(line: string): string {
+  let result = "";
+  let start = 0;
+  while (line.length - start > MOST_PARAGRAPH) {
+    let cut = start + MOST_PARAGRAPH;
+    for (let back = 0; back < MOST_MARKS && /[<!>`~-]/.test(line[cut] ?? ""); back++) cut--;
+    result += `${line.slice(start, cut)}\n`;
+    start = cut + 1;
+  }
+  return result + line.slice(start);
+}
+
+function stopDeep(context: BlockContext, line: Line): boolean {
+  if (context.depth <= MOST_DEPTH) return false;
+  const from = context.lineStart + line.pos;
+  context.nextLine();
+  context.addElement(context.elt("Paragraph", from, context.prevLineEnd()));
+  return true;
+}
+
+/** To its end, over whatever lies within. The rest of that line is read like any other. */
+function takeComment(context: BlockContext, line: Line): false | null {
+  if (!line.text.startsWith(OPEN, line.pos)) return false;
+  const from = context.lineStart + line.pos;
+  let close = line.text.indexOf(CLOSE, line.pos + OPEN.length);
+  while (close === -1 && context.nextLine()) close = line.text.indexOf(CLOSE);
+  const end = close === -1 ? line.text.length : close + CLOSE.length;
+  context.addElement(context.elt("CommentBlock", from, context.lineStart + end));
+  line.moveBase(end);
+  return null;
+}
+
+const SPLIT_LONG: LeafBlockParser = {
+  nextLine(context: BlockContext, _line: Line, leaf: LeafBlock) {
+    const { start, content } = leaf;
+    if (content.length < MOST_PARAGRAPH) return false;
+    const inline = context.parser.parseInline(content, start);
+    context.addLeafElement(leaf, context.elt("Paragraph", start, start + content.length, inline));
+    return true;
+  },
+  finish: () => false,
+};

@@ -1,0 +1,255 @@
+/**
+ * Reads the files of a skill for a scan: each once, within bounds, through the one gate, and never through a link; and
+ * tells what each is, by its first bytes, its name and its first line.
+ */
+import { closeSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { listFiles, openContained } from "@metier/base/files";
+import { isText } from "@metier/skills";
+import type { SkillContent } from "@metier/skills/trust";
+import type { CodeLanguage } from "./code/code-part.ts";
+import type { ScanLimits, ScannedFile, SkippedPart } from "./scanned-skill.ts";
+
+interface ReadFiles {
+  readonly files: readonly ScannedFile[];
+  readonly bytes: number;
+  readonly skipped: readonly SkippedPart[];
+}
+
+/** Enough for any signature, and to see what was put behind an image. */
+const EDGE_BYTES = 64 * 1024;
+
+export function readSkillFiles({ form, location, directory }: SkillContent, limits: ScanLimits): ReadFiles {
+  const skipped: SkippedPart[] = [];
+  let root: string;
+  try {
+    root = realpathSync.native(directory);
+  } catch (error) {
+    return nothingRead((error as Error).message);
+  }
+  const listing =
+    form === "directory"
+      ? listFiles(root, limits.entries)
+      : ({ ok: true, files: [{ path: basename(location), kind: "file" }] } as const);
+  if (!listing.ok) return nothingRead(listing.detail);
+  const files: ScannedFile[] = [];
+  let bytes = 0;
+  for (const { path, kind } of listing.files) {
+    const file =
+      kind === "file"
+        ? readFile(root, path, { limits, bytesLeft: limits.totalBytes - bytes })
+        : describeOther(root, path, kind);
+    bytes += file.text === undefined ? (file.head?.length ?? 0) : file.size;
+    if (file.fault !== undefined) skipped.push({ path, reason: file.fault });
+    files.push(file);
+  }
+  return { files, bytes, skipped };
+}
+
+function nothingRead(why: string): ReadFiles {
+  return { files: [], bytes: 0, skipped: [{ path: ".", reason: `Not read: ${why}.` }] };
+}
+
+function describeOther(root: string, path: string, kind: "link" | "special"): ScannedFile {
+  const base = { path, kind, size: 0, executable: false };
+  if (kind === "special") return base;
+  try {
+    return { ...base, target: readlinkSync(join(root, path)) };
+  } catch (error) {
+    return { ...base, fault: `Not read: ${(error as Error).message}.` };
+  }
+}
+
+interface Bounds {
+  readonly limits: ScanLimits;
+  readonly bytesLeft: number;
+}
+
+function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
+  const opened = openContained(root, path);
+  const unread = { path, kind: "file", size: 0, executable: false } as const;
+  if (!opened.ok) return { ...unread, fault: `Not read: ${opened.message}` };
+  const { descriptor, stats } = opened.file;
+  try {
+    const size = Number(stats.size);
+    const executable = (stats.mode & 0o111n) !== 0n;
+    return { path, kind: "file", size, executable, ...readContent(descriptor, path, size, bounds) };
+  } catch (error) {
+    return { ...unread, fault: `Not read: ${(error as Error).message}.` };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+type Content = Pick<ScannedFile, "text" | "head" | "tail" | "signature" | "language" | "fault">;
+
+function readContent(descriptor: number, path: string, size: number, { limits, bytesLeft }: Bounds): Content {
+  if (bytesLeft <= 0) return { fault: `Not read: more than ${limits.totalBytes} bytes stand before it.` };
+  const head = readAt(descriptor, 0, Math.min(size, EDGE_BYTES));
+  const signature = signatureOf(head);
+  if (signature !== undefined || !looksLikeText(head)) {
+    const tail = readAt(descriptor, Math.max(0, size - EDGE_BYTES), Math.min(size, EDGE_BYTES));
+    return { head, tail, signature };
+  }
+  if (size > Math.min(limits.fileBytes, bytesLeft)) {
+    return { fault: `Not read as text: it has ${size} bytes; at most ${limits.fileBytes} are read.` };
+  }
+  const whole = size <= head.length ? head : readAt(descriptor, 0, size);
+  if (!looksLikeText(whole)) return { head, tail: whole.subarray(-EDGE_BYTES) };
+  const text = decodeText(whole);
+  return { text, language: languageOf(path, text) };
+}
+
+function readAt(descriptor: number, position: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let read = 0;
+  while (read < length) {
+    const more = readSync(descriptor, buffer, read, length - read, position + read);
+    if (more === 0) break;
+    read += more;
+  }
+  return buffer.subarray(0, read);
+}
+
+/** UTF-8, also when a part ends within a character, or UTF-16 with its mark. A few bytes of another encoding are no disguise. */
+function looksLikeText(bytes: Buffer): boolean {
+  if (isUtf16(bytes)) return true;
+  if (bytes.includes(0)) return false;
+  if (isText(bytes)) return true;
+  const wrong = bytes.toString("utf8").match(/\uFFFD/g)?.length ?? 0;
+  return wrong * 20 < bytes.length;
+}
+
+function isUtf16(bytes: Buffer): boolean {
+  return (
+    bytes.length >= 2 &&
+    ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+  );
+}
+
+function decodeText(bytes: Buffer): string {
+  const text = isUtf16(bytes)
+    ? new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be").decode(bytes)
+    : bytes.toString("utf8");
+  return text.replace(/\r\n?/g, "\n");
+}
+
+type BinaryKind =
+  | "executable"
+  | "bytecode"
+  | "wasm"
+  | "archive"
+  | "image"
+  | "document"
+  | "font"
+  | "media"
+  | "database"
+  | "unknown";
+
+const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp])[] = [
+  ["executable", "an ELF program", /^\x7fELF/],
+  ["executable", "a Windows program", /^MZ[\s\S]{58,}?PE\0\0|^MZ\x90\0/],
+  [
+    "executable",
+    "a macOS program",
+    /^(?:\xcf\xfa\xed\xfe|\xce\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe\0\0\0[\x01-\x14])/,
+  ],
+  ["bytecode", "Java bytecode", /^\xca\xfe\xba\xbe/],
+  ["bytecode", "Python bytecode", /^[\x00-\xff]{2}\r\n[\x00-\x03]\0\0\0|^[\x00-\xff]{2}\r\n/],
+  ["bytecode", "Lua bytecode", /^\x1bLua/],
+  ["bytecode", "Android bytecode", /^dex\n/],
+  ["wasm", "a WebAssembly module", /^\0asm/],
+  ["archive", "a ZIP archive", /^PK(?:\x03\x04|\x05\x06)/],
+  ["archive", "a gzip archive", /^\x1f\x8b/],
+  ["archive", "a bzip2 archive", /^BZh[1-9]/],
+  ["archive", "an xz archive", /^\xfd7zXZ\0/],
+  ["archive", "a 7z archive", /^7z\xbc\xaf\x27\x1c/],
+  ["archive", "a RAR archive", /^Rar!\x1a\x07/],
+  ["archive", "a Zstandard archive", /^\x28\xb5\x2f\xfd/],
+  ["archive", "a tar archive", /^[\s\S]{257}ustar/],
+  ["archive", "an installer package", /^(?:!<arch>\ndebian|\xed\xab\xee\xdb|xar!)/],
+  ["archive", "a disk image", /^[\s\S]{32769}CD001/],
+  ["image", "a PNG image", /^\x89PNG\r\n\x1a\n/],
+  ["image", "a JPEG image", /^\xff\xd8\xff/],
+  ["image", "a GIF image", /^GIF8[79]a/],
+  ["image", "a WebP image", /^RIFF[\s\S]{4}WEBP/],
+  ["image", "an icon", /^\0\0\x01\0/],
+  ["image", "a TIFF image", /^(?:II\*\0|MM\0\*)/],
+  ["document", "a PDF document", /^%PDF-/],
+  ["document", "an Office document", /^\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1/],
+  ["font", "a font", /^(?:\0\x01\0\0\0|OTTO|wOFF|wOF2|ttcf)/],
+  [
+    "media",
+    "audio or video",
+    /^(?:ID3|\xff\xfb|OggS|fLaC|RIFF[\s\S]{4}(?:WAVE|AVI )|[\s\S]{4}ftyp|\x1aE\xdf\xa3)/,
+  ],
+  ["database", "a SQLite database", /^SQLite format 3\0/],
+];
+
+export interface Signature {
+  readonly kind: BinaryKind;
+  /** With its article. */
+  readonly what: string;
+}
+
+export function signatureOf(head: Uint8Array): Signature | undefined {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
+  const found = SIGNATURES.find(([, , pattern]) => pattern.test(text));
+  return found && { kind: found[0], what: found[1] };
+}
+
+/** Endings that promise a kind of content. */
+const PROMISES: readonly (readonly [RegExp, readonly BinaryKind[]])[] = [
+  [/\.(?:png|jpe?g|gif|webp|ico|tiff?|bmp|avif|heic)$/i, ["image", "media"]],
+  [/\.pdf$/i, ["document"]],
+  [
+    /\.(?:docx?|xlsx?|pptx?|odt|ods|odp|epub|xps|vsdx|dotx|xltx|potx|sketch|fig|key|numbers|pages)$/i,
+    ["document", "archive"],
+  ],
+  [/\.(?:ttf|otf|woff2?|ttc|eot)$/i, ["font"]],
+  [/\.(?:mp3|mp4|wav|ogg|flac|mov|avi|webm|m4a|mkv)$/i, ["media"]],
+];
+
+/** The kinds that a file of this name may be; `undefined` when the name promises none. */
+export function promisedKinds(path: string): readonly BinaryKind[] | undefined {
+  return PROMISES.find(([pattern]) => pattern.test(path))?.[1];
+}
+
+/** By the ending of a file's name, the first line of a script, and the word behind the fence of a code block. */
+const LANGUAGES: readonly (readonly [CodeLanguage, ending: RegExp, shebang: RegExp, tag: RegExp])[] = [
+  [
+    "shell",
+    /^\.(?:sh|bash|zsh|ksh|command|bat|cmd)$/,
+    /^#!.*\b(?:ba|z|da|k|a)?sh\b/,
+    /^(?:sh|bash|shell|zsh|console|shell-session|shellsession|terminal|bat|cmd|ksh)$/,
+  ],
+  ["python", /^\.(?:py|pyw|pyi)$/, /^#!.*\bpython/, /^(?:python3?|py|ipython)$/],
+  [
+    "javascript",
+    /^\.(?:js|mjs|cjs|jsx|ts|mts|cts|tsx)$/,
+    /^#!.*\b(?:node|deno|bun|tsx)\b/,
+    /^(?:js|javascript|mjs|cjs|ts|typescript|jsx|tsx|node)$/,
+  ],
+  ["powershell", /^\.(?:ps1|psm1)$/, /^#!.*\bpwsh\b/, /^(?:powershell|ps1|pwsh|ps)$/],
+  ["ruby", /^\.rb$/, /^#!.*\bruby\b/, /^(?:ruby|rb)$/],
+  ["perl", /^\.(?:pl|pm)$/, /^#!.*\bperl\b/, /^perl$/],
+  ["php", /^\.php$/, /^#!.*\bphp\b/, /^php$/],
+  ["lua", /^\.lua$/, /^#!.*\blua\b/, /^lua$/],
+];
+
+/** Of a script; the first line counts more than the ending, since the system reads that. */
+export function languageOf(path: string, text: string): CodeLanguage | undefined {
+  const [first = ""] = text.slice(0, 200).split("\n", 1);
+  const end = extname(path).toLowerCase();
+  const told = LANGUAGES.find(([, , shebang]) => shebang.test(first));
+  return (told ?? LANGUAGES.find(([, ending]) => ending.test(end)))?.[0];
+}
+
+/** By the word behind the fence of a code block. */
+export function languageOfTag(tag: string): CodeLanguage | undefined {
+  return LANGUAGES.find(([, , , word]) => word.test(tag))?.[0];
+}
+
+export function isMarkdown(path: string): boolean {
+  return /\.(?:md|markdown|mdx|mdc)$/i.test(path);
+}

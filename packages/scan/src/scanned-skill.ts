@@ -1,0 +1,183 @@
+/** A skill as rules see it, how much of it is looked at, what a rule is, and what it finds. */
+import { createHash } from "node:crypto";
+import { compareText } from "@metier/base/text";
+import type { ParsedSkill, SkillManifest } from "@metier/skills";
+import { SCAN_SEVERITIES, type ScanSeverity } from "@metier/skills/config";
+import type { Act, CodeLanguage } from "./code/code-part.ts";
+import type { MarkdownParts } from "./markdown.ts";
+import type { Signature } from "./read-files.ts";
+
+export interface ScannedFile {
+  /** Below the skill's folder, with `/` between segments. */
+  readonly path: string;
+  readonly kind: "file" | "link" | "special";
+  /** Of a link: where it leads. */
+  readonly target?: string;
+  readonly size: number;
+  readonly executable: boolean;
+  /** Absent when it is no text, or was not read. */
+  readonly text?: string;
+  /** The first and the last bytes of what is no text. */
+  readonly head?: Uint8Array;
+  readonly tail?: Uint8Array;
+  readonly signature?: Signature | undefined;
+  readonly language?: CodeLanguage | undefined;
+  /** Why it was not read. */
+  readonly fault?: string;
+}
+
+export type TextFile = ScannedFile & { readonly text: string };
+
+export interface ScannedDocument {
+  readonly file: TextFile;
+  readonly parts: MarkdownParts;
+}
+
+export interface ScannedSkill {
+  readonly name: string;
+  /** Names that this one could be mistaken for. */
+  readonly knownNames: readonly string[];
+  /** Path of the skill file below the folder. */
+  readonly skillFile: string;
+  readonly files: readonly ScannedFile[];
+  /** What could not be read of it, or whose code could not be followed; `.` is the folder itself. */
+  readonly unread: readonly SkippedPart[];
+  /** Texts for people and models: Markdown and plain text. */
+  readonly documents: readonly ScannedDocument[];
+  readonly parsed?: ParsedSkill | undefined;
+  readonly manifest?: SkillManifest | undefined;
+  readonly acts: readonly Act[];
+}
+
+export const SCAN_LIMITS = {
+  /** Files and folders that are listed. */
+  entries: 20_000,
+  /** Of one file that is read as text. */
+  fileBytes: 1024 * 1024,
+  /** Of all files together. */
+  totalBytes: 64 * 1024 * 1024,
+  /** Of one piece of code that is parsed; longer ones are only read as text. */
+  codeCharacters: 256 * 1024,
+  /** Of the parsers, for all code of a skill together: real code needs one for two characters or more. */
+  steps: 1_500_000,
+  /** Paragraphs, headings, list items and code blocks, in all documents of a skill together. */
+  blocks: 200_000,
+  /** Of a syntax tree; what lies deeper is not followed. */
+  depth: 200,
+  /** Of the syntax tree of one piece of code. */
+  nodes: 200_000,
+  /** Pieces of code in one file: blocks, commands, code within code. */
+  pieces: 500,
+  /** That one rule reports for one file. */
+  hitsPerFile: 20,
+};
+
+export type ScanLimits = Readonly<Record<keyof typeof SCAN_LIMITS, number>>;
+
+/** Something that was not looked at, or not wholly. */
+export interface SkippedPart {
+  /** Below the skill's folder, with `/` between segments; `.` is the folder itself. */
+  readonly path: string;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+export const RULE_FAMILIES = [
+  "text",
+  "injection",
+  "credentials",
+  "exfiltration",
+  "download",
+  "obfuscation",
+  "control",
+  "destructive",
+  "persistence",
+  "evasion",
+  "tools",
+  "secrets",
+  "names",
+  "files",
+] as const;
+export type RuleFamily = (typeof RULE_FAMILIES)[number];
+
+export interface RuleFacts {
+  /** `<family>.<what>`; never changes its meaning. */
+  readonly id: string;
+  readonly family: RuleFamily;
+  /** The worst it can be; a single finding may be milder where its place says so. */
+  readonly severity: ScanSeverity;
+  /** What is there, as a sentence without a stop. */
+  readonly title: string;
+  /** Why that is dangerous, and why it has this severity. */
+  readonly explanation: string;
+  /** What to do about it. */
+  readonly help: string;
+}
+
+/** A place where a rule applies. */
+export interface Hit {
+  readonly path: string;
+  readonly line: number;
+  readonly column?: number;
+  /** As it stands in the file; cleaned and cut later. */
+  readonly seen: string;
+  /** What to show instead, where what was seen must not be shown. */
+  readonly shown?: string;
+  /** More about this one, behind the title; begins in lower case. */
+  readonly detail?: string | undefined;
+  /** Milder than the rule's, or the rule's own. */
+  readonly severity?: ScanSeverity | undefined;
+}
+
+export interface ScanRule extends RuleFacts {
+  find(skill: ScannedSkill): Iterable<Hit>;
+}
+
+/** Rules by their ids, of which the first word is the family. */
+export type RuleTable = Readonly<Record<`${RuleFamily}.${string}`, Omit<ScanRule, "id" | "family">>>;
+
+/** One thing that a scan rule found in a skill. */
+export interface Finding {
+  /** Of the rule; stable: `exfiltration.secret`. */
+  readonly id: string;
+  /** At most the rule's severity; milder where the place makes it less dangerous. */
+  readonly severity: ScanSeverity;
+  /** Below the skill's folder, with `/` between segments. */
+  readonly path: string;
+  /** 1-based; 1 where a file is meant as a whole. */
+  readonly line: number;
+  /** 1-based. Absent where only the line is known. */
+  readonly column?: number;
+  /** What was found, as one sentence. */
+  readonly message: string;
+  /** What was seen there, cleaned and cut. Secrets are masked in it. */
+  readonly evidence?: string;
+  /** The same for the same thing in the same file, on whatever line it stands. */
+  readonly fingerprint: string;
+}
+
+export function isAtLeast(severity: ScanSeverity, level: ScanSeverity): boolean {
+  return SCAN_SEVERITIES.indexOf(severity) >= SCAN_SEVERITIES.indexOf(level);
+}
+
+export function milderOf(a: ScanSeverity, b: ScanSeverity): ScanSeverity {
+  return isAtLeast(a, b) ? b : a;
+}
+
+/** Worst first, then by place. */
+export function compareFindings(a: Finding, b: Finding): number {
+  return (
+    SCAN_SEVERITIES.indexOf(b.severity) - SCAN_SEVERITIES.indexOf(a.severity) ||
+    compareText(a.path, b.path) ||
+    a.line - b.line ||
+    (a.column ?? 0) - (b.column ?? 0) ||
+    compareText(a.id, b.id) ||
+    compareText(a.fingerprint, b.fingerprint)
+  );
+}
+
+/** Blanks do not count, so that indenting a line changes nothing. */
+export function fingerprintOf(id: string, path: string, seen: string): string {
+  const normal = seen.normalize("NFC").replace(/\s+/g, " ").trim();
+  return createHash("sha256").update(`${id}\0${path}\0${normal}`).digest("hex").slice(0, 32);
+}

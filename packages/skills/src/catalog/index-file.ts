@@ -1,0 +1,208 @@
+/**
+ * The index on disk: the text that the last listing wrote, asked entry by entry, the text of the next one, and the compact
+ * forms of its entries. Knows nothing about files that may have changed.
+ */
+import { readFileSync } from "node:fs";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import type { SkillManifest } from "../skill/manifest.ts";
+import type { CheckedSkill } from "../skill/skill.ts";
+import { EMPTY_LISTING, type ListedFolder, PLAIN_LISTING } from "../sources/skill-files.ts";
+import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
+
+interface OldIndex {
+  readonly isEmpty: boolean;
+  /** In milliseconds. */
+  readonly writtenAt: number;
+  /** What is kept under a key, if it has this stamp. */
+  find(key: string, stamp: string): OldEntry | undefined;
+  /** The entries from one place to another, without the last line end. */
+  slice(from: number, to: number): string;
+  /** Whether every entry stands between the two places. */
+  isWhole(from: number, to: number): boolean;
+}
+
+interface OldEntry {
+  /** Its place: three lines with key, stamp and JSON. */
+  readonly from: number;
+  readonly to: number;
+  readonly json: string;
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Listings ask in the order in which the last one wrote, so the next entry is nearly always the wanted one, and the text
+ * is not taken apart before another is asked for.
+ */
+export function readOldIndex(path: string, heading: string): OldIndex {
+  try {
+    const text = readFileSync(path, "utf8");
+    const start = text.indexOf("\n", heading.length + 1) + 1;
+    const writtenAt = Number(text.slice(heading.length + 1, start));
+    // Cut short, of another version or for another root: everything is read anew.
+    const isUsable =
+      text.startsWith(`${heading}\n`) && text.endsWith("\n") && Number.isSafeInteger(writtenAt);
+    return isUsable ? openText(text, start, writtenAt) : openText("", 0, 0);
+  } catch {
+    return openText("", 0, 0); // Absent or unreadable.
+  }
+}
+
+function openText(text: string, start: number, writtenAt: number): OldIndex {
+  let next = start;
+  let places: ReadonlyMap<string, number> | undefined;
+  const placeOf = (key: string): number | undefined => {
+    if (text.startsWith(key, next) && text.charCodeAt(next + key.length) === NEWLINE) return next;
+    places ??= listPlaces(text, start);
+    return places.get(key);
+  };
+  return {
+    isEmpty: start === text.length,
+    writtenAt,
+    find(key, stamp) {
+      const from = placeOf(key);
+      if (from === undefined) return undefined;
+      const stampAt = from + key.length + 1;
+      const stampEnd = text.indexOf("\n", stampAt);
+      const to = text.indexOf("\n", stampEnd + 1) + 1;
+      next = to;
+      const isSame = stampEnd === stampAt + stamp.length && text.startsWith(stamp, stampAt);
+      return isSame ? { from, to, json: text.slice(stampEnd + 1, to - 1) } : undefined;
+    },
+    slice: (from, to) => text.slice(from, to - 1),
+    isWhole: (from, to) => from === start && to === text.length,
+  };
+}
+
+/** Where the entry of each key begins. */
+function listPlaces(text: string, start: number): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  let from = start;
+  while (from < text.length) {
+    const keyEnd = text.indexOf("\n", from);
+    const to = text.indexOf("\n", text.indexOf("\n", keyEnd + 1) + 1) + 1;
+    if (to <= keyEnd) break; // An entry lacks lines.
+    places.set(text.slice(from, keyEnd), from);
+    from = to;
+  }
+  return places;
+}
+
+interface NewIndex {
+  keep(entry: OldEntry): void;
+  add(key: string, stamp: string, json: string): void;
+  /** Whether nothing was added and nothing is missing. */
+  isSame(): boolean;
+  /** The pieces of its text; each begins and ends with whole lines. */
+  render(heading: string): readonly string[];
+}
+
+/** Lines that are joined at a time. */
+const BATCH = 1536;
+
+/**
+ * Entries taken over from the old index and new ones, in the order of the listing. Entries that stand side by side in the
+ * old text stay one piece; new ones are joined batch by batch, since thousands of small strings take several times the
+ * room of a large one.
+ */
+export function createNewIndex(old: OldIndex): NewIndex {
+  const pieces: string[] = [];
+  let lines: string[] = [];
+  let keptFrom = 0;
+  let keptTo = 0;
+  const flushLines = (): void => {
+    if (lines.length > 0) pieces.push(`${lines.join("\n")}\n`);
+    lines = [];
+  };
+  const flushKept = (): void => {
+    if (keptTo > keptFrom) lines.push(old.slice(keptFrom, keptTo));
+    keptFrom = keptTo;
+  };
+  return {
+    keep({ from, to }) {
+      if (from !== keptTo) {
+        flushKept();
+        keptFrom = from;
+      }
+      keptTo = to;
+    },
+    add(key, stamp, json) {
+      // A path with a line break in it is read anew each time.
+      if (key.includes("\n")) return;
+      flushKept();
+      if (lines.push(key, stamp, json) >= BATCH) flushLines();
+    },
+    isSame: () => pieces.length + lines.length === 0 && old.isWhole(keptFrom, keptTo),
+    render(heading) {
+      flushKept();
+      flushLines();
+      return [`${heading}\n${Date.now()}\n`, ...pieces];
+    },
+  };
+}
+
+/**
+ * A folder with nothing but `SKILL.md` and other files is kept as its number of entries alone, any other without the
+ * fields that are empty.
+ */
+export type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder, "entries">);
+
+export interface PackedChecked {
+  /** Without the fields that have their default value. */
+  readonly manifest?: Partial<SkillManifest> | undefined;
+  /** Without their path, which is the file's. */
+  readonly diagnostics?: readonly Omit<Diagnostic, "path">[] | undefined;
+  readonly lines: number;
+  readonly characters: number;
+}
+
+export function packListing(listing: ListedFolder): string {
+  const { folders, skillFiles, flatFiles, links, specialFiles, hasGitignore, entries } = listing;
+  const isPlain =
+    skillFiles.length === 1 &&
+    skillFiles[0] === "SKILL.md" &&
+    folders.length + flatFiles.length + links.length + specialFiles.length === 0 &&
+    !hasGitignore;
+  if (isPlain) return String(entries);
+  // `JSON.stringify` leaves out what is undefined.
+  return JSON.stringify(listing, (_key, value: unknown) =>
+    value === false || (Array.isArray(value) && value.length === 0) ? undefined : value,
+  );
+}
+
+export function unpackListing(packed: PackedListing): ListedFolder {
+  return typeof packed === "number" ? { ...PLAIN_LISTING, entries: packed } : { ...EMPTY_LISTING, ...packed };
+}
+
+export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): string {
+  const packed: PackedChecked = {
+    manifest: manifest && withoutDefaults(manifest),
+    diagnostics:
+      diagnostics.length === 0
+        ? undefined
+        : diagnostics.map(({ path, ...rest }) => (path === file ? rest : { ...rest, path })),
+    lines: body.lines,
+    characters: body.characters,
+  };
+  return JSON.stringify(packed);
+}
+
+export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill {
+  const { manifest, diagnostics = [], lines, characters } = packed;
+  return {
+    manifest: manifest && { ...MANIFEST_DEFAULTS, ...manifest },
+    diagnostics: diagnostics.map((entry) => ({ path: file, ...entry })),
+    valid: !diagnostics.some(({ severity }) => severity === "error"),
+    body: { lines, characters },
+  };
+}
+
+/** Default lists and maps are shared values, so being the same is enough; an equal one is merely kept. */
+function withoutDefaults(manifest: SkillManifest): Partial<SkillManifest> {
+  const packed: Record<string, unknown> = {};
+  for (const key in manifest) {
+    const value = manifest[key as keyof SkillManifest];
+    if (value !== MANIFEST_DEFAULTS[key as keyof SkillManifest]) packed[key] = value;
+  }
+  return packed;
+}

@@ -1,0 +1,82 @@
+/**
+ * The `[skills.<name>]` tables: the settings of one skill, with the defaults and the capability provider's own table merged
+ * in, and a warning for a table whose skill was not found.
+ */
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { nearestNames, tellMoved } from "@metier/base/text";
+import type { CapabilityProviderConfig, Config, EnvironmentValue, LoadedConfig, Origin } from "./config.ts";
+import { formatKeyPath, parseKeyPath } from "./show-config.ts";
+
+export interface ResolvedSkillSettings {
+  /** What `[skills.<name>]` says; `undefined` when it says nothing, which an opt-in skill takes as no. */
+  readonly enabled?: boolean | undefined;
+  readonly model?: string | undefined;
+  /** Empty: every chat. A skill's own empty list lifts the default one. */
+  readonly allowChatIds: readonly string[];
+  readonly env: Readonly<Record<string, EnvironmentValue>>;
+  readonly capabilityProvider?: CapabilityProviderConfig | undefined;
+}
+
+const NO_VARIABLES: Readonly<Record<string, EnvironmentValue>> = Object.freeze(Object.create(null));
+
+/** The UPPER_CASE values that the config has for a skill. */
+export function skillVariables(
+  { skills }: Pick<Config, "skills">,
+  name: string,
+): Readonly<Record<string, EnvironmentValue>> {
+  return skills.settings[name]?.env ?? NO_VARIABLES;
+}
+
+export function skillSettings(config: Config, name: string): ResolvedSkillSettings {
+  const { settings, defaults } = config.skills;
+  const { enabled, model, allowChatIds, capabilityProvider } = settings[name] ?? {};
+  const provider = { ...capabilityProvider, ...config.capabilities.providers[name] };
+  return {
+    allowChatIds: allowChatIds ?? defaults.allowChatIds,
+    env: skillVariables(config, name),
+    enabled,
+    model,
+    capabilityProvider: Object.keys(provider).length > 0 ? provider : undefined,
+  };
+}
+
+/** Tables that name no skill that was found: likely a typing mistake, so one warning each. */
+export function checkSkillTables(
+  { config, origins }: Pick<LoadedConfig, "config" | "origins">,
+  skillNames: ReadonlySet<string>,
+): readonly Diagnostic[] {
+  const unknown = new Map<string, Origin>();
+  for (const [key, origin] of origins) {
+    const [section, name = ""] = parseKeyPath(key) ?? [];
+    const isSkill = section === "skills" && name in config.skills.settings;
+    if (isSkill && !skillNames.has(name) && !unknown.has(name)) unknown.set(name, origin);
+  }
+  return [
+    ...config.skills.enabledBundled.flatMap(
+      (name) => reportMoved(name, "`skills.enabled-bundled`", origins.get("skills.enabled-bundled")) ?? [],
+    ),
+    ...[...unknown].map(([name, origin]) => report(name, origin, skillNames)),
+  ];
+}
+
+function report(name: string, origin: Origin, skillNames: ReadonlySet<string>): Diagnostic {
+  const table = `\`[${formatKeyPath(["skills", name])}]\``;
+  const moved = reportMoved(name, table, origin);
+  if (moved) return moved;
+  const [near] = nearestNames(name, skillNames, 1);
+  const hint = near ? `Did you mean \`${near}\`?` : "Correct the name, or remove the table.";
+  const message = `${table} names no skill that was found.`;
+  return { code: "config.unknown-skill", severity: "warning", message, ...placeOf(origin), hint };
+}
+
+/** Nothing for a name that never came with Metier. */
+function reportMoved(name: string, key: string, origin: Origin | undefined): Diagnostic | undefined {
+  const hint = tellMoved(name);
+  if (hint === undefined) return undefined;
+  const message = `${key} names the skill \`${name}\`, which is no longer bundled.`;
+  return { code: "config.no-longer-bundled", severity: "warning", message, ...placeOf(origin), hint };
+}
+
+function placeOf(origin: Origin | undefined): Pick<Diagnostic, "path" | "line"> {
+  return { path: origin?.where ?? "", line: origin?.line };
+}

@@ -1,0 +1,265 @@
+/**
+ * What a mount does to the disk. A skill's folder is copied file by file through the path gate: modes are kept, links that stay inside are made anew,
+ * anything that leads out or is no file is left out with a diagnostic. Sizes are counted while bytes are copied. The
+ * target is made where it is missing, never reached over a link, and claimed by a marker file, so that nobody mounts
+ * into it a second time until it is released.
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { SkillMountError } from "@metier/base/errors";
+import {
+  type ContainedFault,
+  type ContainedFile,
+  checkContainedPath,
+  type ListedFile,
+  listFiles,
+  openContained,
+  showPath,
+  withContained,
+} from "@metier/base/files";
+import { isInside, realPathOr } from "@metier/base/places";
+import { reportLeftOut } from "./resources.ts";
+
+export interface MountLimits {
+  readonly fileBytes: number;
+  readonly skillBytes: number;
+  /** Of all skills of one mount. */
+  readonly totalBytes: number;
+  /** Files and folders of one skill. */
+  readonly entries: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+export const MOUNT_LIMITS: MountLimits = {
+  fileBytes: 10 * MEBIBYTE,
+  skillBytes: 50 * MEBIBYTE,
+  totalBytes: 256 * MEBIBYTE,
+  entries: 20_000,
+};
+
+/** What one mount has copied so far. */
+export interface CopyCount {
+  readonly limits: MountLimits;
+  /** Of the skill that is copied now. */
+  skillBytes: number;
+  totalBytes: number;
+}
+
+/** Copies `folder`, a real path, into `destination`, which exists and is empty. Throws `SkillMountError`. */
+export function copySkillFolder(
+  folder: string,
+  destination: string,
+  count: CopyCount,
+): readonly Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  // Links come last, so that it can be seen which of them lead to something.
+  const entries = listSkill(folder, count.limits.entries).toSorted(
+    (a, b) => Number(a.kind === "link") - Number(b.kind === "link"),
+  );
+  for (const entry of entries) {
+    const source = join(folder, entry.path);
+    const target = join(destination, entry.path);
+    mkdirSync(dirname(target), { recursive: true });
+    const outcome = withContained(openContained(folder, entry.path), (file) => {
+      if (entry.kind === "file") copyOpened(file, target, count);
+    });
+    if (entry.kind === "link" && (outcome === undefined || outcome.reason === "not-a-file")) {
+      diagnostics.push(...remakeLink(folder, source, target));
+    } else if (outcome) {
+      refuseLoss(source, entry, outcome);
+      diagnostics.push(...reportLeftOut(source, entry, outcome));
+    }
+  }
+  return diagnostics;
+}
+
+/** The links of a skill that lead out of its folder. */
+export function findEscapingLinks(folder: string, maxEntries: number): readonly string[] {
+  return listSkill(folder, maxEntries)
+    .filter(({ path, kind }) => {
+      if (kind !== "link") return false;
+      const outcome = withContained(openContained(folder, path), () => undefined);
+      return outcome?.reason === "outside";
+    })
+    .map(({ path }) => join(folder, path));
+}
+
+function listSkill(folder: string, maxEntries: number): readonly ListedFile[] {
+  const listing = listFiles(folder, maxEntries);
+  if (listing.ok) return listing.files;
+  const reason = listing.fault === "too-many" ? "too-large" : "failed";
+  const message = `The files of ${showPath(folder)} cannot be listed: ${listing.detail}.`;
+  throw new SkillMountError(listing.path, reason, message);
+}
+
+/** A skill that lacks one of its files is not the skill. */
+function refuseLoss(source: string, { kind }: ListedFile, { reason, message }: ContainedFault): void {
+  if (kind !== "file" || (reason !== "denied" && reason !== "missing")) return;
+  throw new SkillMountError(source, "failed", `${showPath(source)} cannot be copied: ${message}`);
+}
+
+const CHUNK = 65_536;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+
+/** Writes a new file from an open one, with its permissions. */
+export function copyOpened(
+  { descriptor, stats, realPath }: ContainedFile,
+  target: string,
+  count: CopyCount,
+): void {
+  const output = openSync(target, CREATE, 0o600);
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    let fileBytes = 0;
+    for (let size = readSync(descriptor, chunk); size > 0; size = readSync(descriptor, chunk)) {
+      fileBytes += size;
+      spend(count, size, fileBytes, realPath);
+      writeFileSync(output, chunk.subarray(0, size));
+    }
+    fchmodSync(output, Number(stats.mode) & 0o777);
+  } finally {
+    closeSync(output);
+  }
+}
+
+export function spend(count: CopyCount, bytes: number, fileBytes: number, path: string): void {
+  count.skillBytes += bytes;
+  count.totalBytes += bytes;
+  const { limits } = count;
+  const refuse = (what: string, limit: number, key: keyof MountLimits): never => {
+    throw new SkillMountError(path, "too-large", `${what} more than the ${limit} bytes allowed.`, {
+      hint: `Raise \`limits.${key}\` if the skill is meant to be that large.`,
+    });
+  };
+  if (fileBytes > limits.fileBytes) refuse(`${showPath(path)} has`, limits.fileBytes, "fileBytes");
+  if (count.skillBytes > limits.skillBytes) {
+    refuse(`With ${showPath(path)}, its skill has`, limits.skillBytes, "skillBytes");
+  }
+  if (count.totalBytes > limits.totalBytes) {
+    refuse(`With ${showPath(path)}, the skills have`, limits.totalBytes, "totalBytes");
+  }
+}
+
+/** Relative, so that it leads to the copy; left out when there is no copy of what it leads to. */
+function remakeLink(folder: string, source: string, target: string): readonly Diagnostic[] {
+  const real = realpathSync.native(source);
+  if (!isInside(real, folder)) return [];
+  const leadsTo = relative(dirname(source), real) || ".";
+  if (existsSync(join(dirname(target), leadsTo))) {
+    symlinkSync(leadsTo, target);
+    return [];
+  }
+  const message = `It is left out: it leads to ${showPath(leadsTo)}, which is an empty folder or no file.`;
+  return [{ code: "link.dangling", severity: "warning", path: source, message }];
+}
+
+export interface ClaimedTarget {
+  /** Absolute, links resolved. */
+  readonly path: string;
+  /** Relative to the workspace, with `/` between segments. */
+  readonly mountPath: string;
+  /** Whether the path still leads to the folder that was claimed. */
+  isInPlace(): boolean;
+  /** Takes away the marker, and the folders that were made if nothing else is in them. */
+  release(): void;
+}
+
+const MARKER = ".metier-mount";
+
+/** `target` is relative to `workspace` and stays in it. Throws `SkillMountError`. */
+export function claimTarget(workspace: string, target: string): ClaimedTarget {
+  const checked = checkContainedPath(target);
+  if (!checked.ok) {
+    const hint = "Name a folder below the workspace, such as `skills`.";
+    const message = `The mount path is refused: ${checked.message}`;
+    throw new SkillMountError(String(target), checked.reason, message, { hint });
+  }
+  const made: string[] = [];
+  let path = resolveWorkspace(workspace);
+  const marker = join(path, ...checked.segments, MARKER);
+  const release = (): void => {
+    rmSync(marker, { force: true });
+    for (const folder of made.toReversed()) removeIfEmpty(folder);
+  };
+  try {
+    for (const segment of checked.segments) {
+      path = join(path, segment);
+      if (enterFolder(path)) made.push(path);
+    }
+    claim(path, marker);
+  } catch (error) {
+    for (const folder of made.toReversed()) removeIfEmpty(folder);
+    if (error instanceof SkillMountError) throw error;
+    const message = `The mount path ${showPath(path)} cannot be made: ${(error as Error).message}.`;
+    throw new SkillMountError(path, "failed", message, { cause: error });
+  }
+  return { path, mountPath: checked.path, isInPlace: () => realPathOr(path) === path, release };
+}
+
+function resolveWorkspace(workspace: string): string {
+  let cause: unknown;
+  try {
+    const path = realpathSync.native(workspace);
+    if (statSync(path).isDirectory()) return path;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `The workspace ${showPath(workspace)} is not a folder that can be used.`;
+  throw new SkillMountError(workspace, "missing", message, { cause });
+}
+
+/** Makes a folder, or finds it there. Whether it was made. */
+function enterFolder(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (cause) {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return false;
+    const shown = showPath(path);
+    if (found?.isSymbolicLink()) {
+      const message = `The mount path is refused: ${shown} is a link, which may lead out of the workspace.`;
+      throw new SkillMountError(path, "outside", message);
+    }
+    if (found) throw new SkillMountError(path, "taken", `${shown} is there already and is not a folder.`);
+    throw cause;
+  }
+}
+
+function claim(path: string, marker: string): void {
+  try {
+    writeFileSync(marker, "Skills are mounted here; Metier removes them and this file.\n", { flag: "wx" });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    throw new SkillMountError(path, "taken", `Skills are mounted at ${showPath(path)} already.`, {
+      hint: `Clean up the first mount, or choose another path. If the program that made it is gone, delete \`${marker}\`.`,
+    });
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Someone put something into it, or took it away: then it is not ours any more.
+    if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT" && code !== "ENOTDIR") throw error;
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * From text to words, and from a word to the term it is found by: `kebab-case` and `snake_case` in parts, no stop
+ * words, stems. Writing without spaces between words is taken by the character. Knows no index.
+ */
+
+/** Longer runs of letters and digits are encoded data, not words. */
+const MAX_WORD = 64;
+
+const SEPARATOR = 1;
+const LETTER = 2;
+/** A character that is a word of its own. */
+const WORD = 3;
+
+/** The kind of each UTF-16 unit, found out when first met; half a surrogate pair counts as a separator. */
+const KINDS = new Uint8Array(65_536);
+const IS_WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const IS_LETTER = /[\p{L}\p{N}\p{M}]/u;
+
+/** Gives each word of `text` between `from` and `to`, as written. What follows an apostrophe is left out. */
+export function eachWord(text: string, from: number, to: number, visit: (word: string) => void): void {
+  let at = from;
+  while (at < to) {
+    const kind = kindAt(text, at);
+    if (kind === WORD) visit(text.charAt(at));
+    if (kind !== LETTER) {
+      at += 1;
+      continue;
+    }
+    const start = at;
+    at = endOfLetters(text, at + 1, to);
+    if (at - start <= MAX_WORD) visit(text.slice(start, at));
+    if (isApostrophe(text, at)) at = endOfLetters(text, at + 1, to);
+  }
+}
+
+/** The term of a word as written; `undefined` for a stop word. */
+export function termOf(word: string): string | undefined {
+  const folded = fold(word);
+  return STOP_WORDS.has(folded) ? undefined : stemEnglish(folded);
+}
+
+/**
+ * The parts of a compound: `parseHTTPRequest` → `parse`, `HTTP`, `Request`; of another word nothing. Running text
+ * keeps its compounds whole: most are names (`GitHub`, `JavaScript`), whose parts say something else.
+ */
+export function splitCompound(word: string): readonly string[] {
+  return /[a-z0-9][A-Z]|[A-Z]{2}[a-z]/.test(word)
+    ? word.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+    : [];
+}
+
+/** One spelling: lower case, compatible forms made one, accents of Latin letters left out. */
+function fold(word: string): string {
+  if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase();
+  return word
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .normalize("NFC")
+    .toLowerCase();
+}
+
+function endOfLetters(text: string, from: number, to: number): number {
+  let at = from;
+  while (at < to && kindAt(text, at) === LETTER) at += 1;
+  return at;
+}
+
+function isApostrophe(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit === 0x27 || unit === 0x2019;
+}
+
+function kindAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const known = KINDS[unit] ?? 0;
+  return known === 0 ? classify(unit) : known;
+}
+
+function classify(unit: number): number {
+  const character = String.fromCharCode(unit);
+  const kind = IS_WORD.test(character) ? WORD : IS_LETTER.test(character) ? LETTER : SEPARATOR;
+  KINDS[unit] = kind;
+  return kind;
+}
+
+/** English words that say nothing about a subject. They are neither kept nor asked for. */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a an the and or but if then else nor so than too very of to in on at by for from with without into onto over under
+  as is are was were be been being am do does did doing have has had having can could should would will shall may
+  might must i me my we us our you your he she it its they them their his her this that these those any all some each
+  which who whom whose what when where why how there here about up down out off again only own same such more most
+  other not no just also s t d ll re ve m don`.split(/\s+/),
+);
+
+const VOWEL = /[aeiouy]/;
+const DOUBLE = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
+/** A short syllable at the end, as in `hop` and unlike `bow`; or a vowel and a consonant that are the whole word. */
+const SHORT_END = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$/;
+/** These beginnings are cut where the general rule would cut too early. */
+const PREFIX = /^(?:gener|commun|arsen)/;
+
+/** Endings and what they become, the longest first; nothing after the colon: they are cut. */
+const STEP_2 = `ational:ate fulness:ful iveness:ive ization:ize ousness:ous biliti:ble lessli:less tional:tion alism:al aliti:al
+  ation:ate entli:ent fulli:ful iviti:ive ousli:ous abli:able alli:al anci:ance ator:ate enci:ence izer:ize bli:ble`;
+const STEP_3 = "ational:ate tional:tion alize:al icate:ic iciti:ic ical:ic ness: ful:";
+const STEP_4 = "ement: ance: ence: able: ible: ment: ant: ent: ism: ate: iti: ous: ive: ize: al: er: ic:";
+const IRREGULAR = `skis:ski skies:sky dying:die lying:lie tying:tie idly:idl gently:gentl ugly:ugli early:earli only:onli
+  singly:singl sky:sky news:news howe:howe atlas:atlas cosmos:cosmos bias:bias andes:andes`;
+const KEPT_AFTER_PLURAL = "inning outing canning herring earring proceed exceed succeed";
+
+type Ending = readonly [ending: string, replacement: string];
+
+/** Made when the first word is stemmed: most commands never search. */
+let tables: ReturnType<typeof readTables> | undefined;
+
+function readTables() {
+  return {
+    irregular: new Map(readPairs(IRREGULAR)),
+    kept: new Set(KEPT_AFTER_PLURAL.split(" ")),
+    step2: readPairs(STEP_2),
+    step3: readPairs(STEP_3),
+    step4: readPairs(STEP_4),
+  };
+}
+
+function readPairs(text: string): readonly Ending[] {
+  return text.split(/\s+/).map((pair) => {
+    const [from = "", to = ""] = pair.split(":");
+    return [from, to];
+  });
+}
+
+/**
+ * The Porter2 ("Snowball English") stemmer: `reviewing`, `reviewed` and `reviews` become `review`. Words it is not
+ * made for (other letters than a to z, fewer than three) stay as they are.
+ */
+export function stemEnglish(word: string): string {
+  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  tables ??= readTables();
+  const irregular = tables.irregular.get(word);
+  if (irregular !== undefined) return irregular;
+  // A `y` that sounds as a consonant is written `Y` until the end.
+  const marked = word.replace(/^y|(?<=[aeiouy])y/g, "Y");
+  const [r1, r2] = findRegions(marked);
+  let stem = cutPlural(marked);
+  if (tables.kept.has(stem)) return stem;
+  stem = cutPast(stem, r1);
+  if (/[yY]$/.test(stem) && stem.length > 2 && !VOWEL.test(stem.charAt(stem.length - 2))) {
+    stem = `${stem.slice(0, -1)}i`;
+  }
+  stem = replaceLong(stem, r1, tables.step2);
+  stem = replaceMiddle(stem, r1, r2, tables.step3);
+  stem = cutShort(stem, r2, tables.step4);
+  return cutLast(stem, r1, r2).toLowerCase();
+}
+
+/** Where the parts begin in which endings may be cut: after the first consonant behind a vowel, and again. */
+function findRegions(word: string): readonly [number, number] {
+  const [prefix] = PREFIX.exec(word) ?? [];
+  const r1 = prefix?.length ?? regionAfter(word, 0);
+  return [r1, regionAfter(word, r1)];
+}
+
+function regionAfter(word: string, from: number): number {
+  const found = /[aeiouy][^aeiouy]/.exec(word.slice(from));
+  return found ? from + found.index + 2 : word.length;
+}
+
+function cutPlural(word: string): string {
+  if (word.endsWith("sses")) return word.slice(0, -2);
+  if (/ie[sd]$/.test(word)) return word.slice(0, word.length > 4 ? -2 : -1);
+  if (/(?:us|ss)$/.test(word)) return word;
+  return word.endsWith("s") && VOWEL.test(word.slice(0, -2)) ? word.slice(0, -1) : word;
+}
+
+function cutPast(word: string, r1: number): string {
+  const [eed] = /eed(?:ly)?$/.exec(word) ?? [];
+  if (eed !== undefined) {
+    return word.length - eed.length >= r1 ? `${word.slice(0, -eed.length)}ee` : word;
+  }
+  const [ending] = /(?:ed|ing)(?:ly)?$/.exec(word) ?? [];
+  if (ending === undefined) return word;
+  const stem = word.slice(0, -ending.length);
+  if (!VOWEL.test(stem)) return word;
+  if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
+  if (DOUBLE.test(stem)) return stem.slice(0, -1);
+  return r1 >= stem.length && SHORT_END.test(stem) ? `${stem}e` : stem;
+}
+
+function replaceLong(word: string, r1: number, endings: readonly Ending[]): string {
+  const found = endings.find(([ending]) => word.endsWith(ending));
+  if (found) return replaceEnding(word, found, r1);
+  if (word.endsWith("ogi")) return word.endsWith("logi") ? replaceEnding(word, ["ogi", "og"], r1) : word;
+  return /[cdeghkmnrt]li$/.test(word) ? replaceEnding(word, ["li", ""], r1) : word;
+}
+
+function replaceMiddle(word: string, r1: number, r2: number, endings: readonly Ending[]): string {
+  const found = endings.find(([ending]) => word.endsWith(ending));
+  if (found) return replaceEnding(word, found, r1);
+  return word.endsWith("ative") ? replaceEnding(word, ["ative", ""], r2) : word;
+}
+
+function cutShort(word: string, r2: number, endings: readonly Ending[]): string {
+  const found = endings.find(([ending]) => word.endsWith(ending));
+  if (found) return replaceEnding(word, found, r2);
+  return /[st]ion$/.test(word) ? replaceEnding(word, ["ion", ""], r2) : word;
+}
+
+function cutLast(word: string, r1: number, r2: number): string {
+  const last = word.length - 1;
+  if (word.endsWith("e")) {
+    const rest = word.slice(0, -1);
+    return last >= r2 || (last >= r1 && !SHORT_END.test(rest)) ? rest : word;
+  }
+  return word.endsWith("ll") && last >= r2 ? word.slice(0, -1) : word;
+}
+
+/** Only where the ending stands inside the region; otherwise the word stays, and no shorter ending is tried. */
+function replaceEnding(word: string, [ending, replacement]: Ending, region: number): string {
+  const at = word.length - ending.length;
+  return at >= region ? word.slice(0, at) + replacement : word;
+}

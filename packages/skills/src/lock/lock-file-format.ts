@@ -1,0 +1,249 @@
+/**
+ * A lock as text: TOML with one table for each skill, sorted, one key a line, so that the same lock is the same bytes and
+ * two branches that each add a skill merge. What is not understood whole is not used at all.
+ */
+import { showPath } from "@metier/base/files";
+import { done, type Refused, type Result, refused } from "@metier/base/result";
+import { compareText, toCamelCase } from "@metier/base/text";
+import { type ConfigDocument, ConfigSyntaxError } from "../config/formats/config-document.ts";
+import { parseTomlDocument } from "../config/formats/toml-document.ts";
+import { formatKeyPath } from "../config/show-config.ts";
+import { isTable } from "../config/value-types.ts";
+import {
+  calledAs,
+  ENTRY_FIELDS,
+  isLockName,
+  isOwnersPath,
+  type Lock,
+  type LockEntry,
+  type LockField,
+  type LockOwner,
+  PLACED_FIELDS,
+  type PlacedCopy,
+  PREVIOUS_FIELDS,
+  type PreviousVersion,
+} from "./lock.ts";
+
+const LOCK_VERSION = 1;
+
+export const LOCK_LIMITS = { bytes: 4 * 1024 * 1024, skills: 5_000, placed: 200 } as const;
+
+interface LockRefusal {
+  readonly message: string;
+  readonly hint: string;
+  readonly line?: number | undefined;
+}
+
+const HEADER = `# Made by metier; commit it. \`metier install\` restores what it lists, \`metier verify\` compares.
+# After a merge conflict keep the tables of both sides, of one skill the newer one, then run \`metier install\`.
+version = ${LOCK_VERSION}
+`;
+
+const RESTORE_HINT =
+  "Take the file from version control or a backup, or delete it and install again what you need.";
+
+class LockFault extends Error {
+  readonly hint: string;
+  /** Where the key stands that is wrong. */
+  readonly at: readonly string[];
+  constructor(message: string, at: readonly string[], hint: string = RESTORE_HINT) {
+    super(message);
+    this.at = at;
+    this.hint = hint;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Without faults the skills are sorted by what they are called. */
+export function parseLock(text: string, owner: LockOwner): Result<Lock, LockRefusal> {
+  const size = Buffer.byteLength(text);
+  if (size > LOCK_LIMITS.bytes) {
+    return refuse(`It has ${size} bytes; a lock may have ${LOCK_LIMITS.bytes}.`, RESTORE_HINT);
+  }
+  const conflict = findConflict(text);
+  if (conflict !== undefined) return conflict;
+  let document: ConfigDocument | undefined;
+  try {
+    document = parseTomlDocument(text.replace(/^\uFEFF/, ""));
+    return done(readLockTable(document.values, owner));
+  } catch (fault) {
+    if (fault instanceof LockFault)
+      return refuse(fault.message, fault.hint, document?.locate(fault.at)?.line);
+    if (fault instanceof ConfigSyntaxError) return refuseSyntax(fault);
+    if (fault instanceof RangeError) return refuse("It is nested too deeply.", RESTORE_HINT);
+    throw fault;
+  }
+}
+
+/** Lines that git leaves in a file that two branches changed. */
+const CONFLICT_MARK = /^(?:<{7}|={7}|>{7}|\|{7})(?:[ \r]|$)/;
+
+function findConflict(text: string): Refused<LockRefusal> | undefined {
+  const at = text.split("\n").findIndex((line) => CONFLICT_MARK.test(line));
+  if (at === -1) return undefined;
+  return refuse(
+    "It has the conflict marks of a merge.",
+    "Keep the tables of both sides, of a skill that both have the newer one, delete the marks, then run `metier install`.",
+    at + 1,
+  );
+}
+
+function refuseSyntax({ message, position }: ConfigSyntaxError): Refused<LockRefusal> {
+  const isTwice = message.includes("redefine");
+  const hint = isTwice ? "Keep one of the two tables or keys of that name, as after a merge." : RESTORE_HINT;
+  const what = isTwice ? "A table or a key stands there twice" : `It is not TOML: ${message}`;
+  return refuse(`${what}.`, hint, position?.line);
+}
+
+function refuse(message: string, hint: string, line?: number): Refused<LockRefusal> {
+  return refused({ message, hint, line });
+}
+
+function readLockTable(values: Fields, owner: LockOwner): Lock {
+  const { version, skills = {}, ...others } = values;
+  if (version !== LOCK_VERSION) {
+    throw new LockFault(
+      `\`version\` is ${show(version)}; this Metier reads version ${LOCK_VERSION}.`,
+      ["version"],
+      "Use a newer Metier, or restore the file if nobody uses one.",
+    );
+  }
+  refuseUnknown(Object.keys(others), []);
+  if (!isTable(skills)) throw new LockFault("`skills` must be a table for each skill.", ["skills"]);
+  const entries = Object.entries(skills);
+  if (entries.length > LOCK_LIMITS.skills) {
+    throw new LockFault(`It lists ${entries.length} skills; allowed are ${LOCK_LIMITS.skills}.`, ["skills"]);
+  }
+  return { skills: entries.map(([called, table]) => readEntry(called, table, owner)).sort(byName) };
+}
+
+/** The name is written where the table has another. */
+type WrittenEntry = Omit<LockEntry, "name" | "alias" | "placed" | "previous"> & { readonly name?: string };
+
+function readEntry(called: string, table: unknown, owner: LockOwner): LockEntry {
+  const at = ["skills", called];
+  if (!isLockName(called)) {
+    throw new LockFault(`${show(called)} cannot be the name of a skill.`, at);
+  }
+  if (!isTable(table)) throw new LockFault(`\`skills.${called}\` must be a table.`, at);
+  const { placed, previous, ...fields } = table;
+  const { name = called, ...rest } = readFields<WrittenEntry>(fields, ENTRY_FIELDS, at, owner);
+  const entry: LockEntry = {
+    name,
+    ...(name !== called && { alias: called }),
+    ...rest,
+    ...(placed !== undefined && { placed: readPlaced(placed, [...at, "placed"], owner) }),
+    ...(previous !== undefined && {
+      previous: readFields<PreviousVersion>(previous, PREVIOUS_FIELDS, [...at, "previous"], owner),
+    }),
+  };
+  checkWhole(entry, at, owner);
+  return entry;
+}
+
+/** What one key cannot say for itself. */
+function checkWhole(
+  { linked, copied, kind, resolved }: LockEntry,
+  at: readonly string[],
+  owner: LockOwner,
+): void {
+  if (copied && (linked || owner === "user")) {
+    throw new LockFault("`copied` is for a project's own copy, which is not linked.", [...at, "copied"]);
+  }
+  if (!linked) return;
+  if (kind !== "folder") {
+    throw new LockFault(`\`linked\` is for \`kind = "folder"\`, not for ${show(kind)}.`, [...at, "linked"]);
+  }
+  if (!isOwnersPath(resolved, owner)) {
+    const allowed = owner === "project" ? "a path inside the project, with `/`" : "an absolute path";
+    throw new LockFault(`\`resolved\` of a linked skill is ${show(resolved)}; allowed is ${allowed}.`, [
+      ...at,
+      "resolved",
+    ]);
+  }
+}
+
+function readPlaced(value: unknown, at: readonly string[], owner: LockOwner): readonly PlacedCopy[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > LOCK_LIMITS.placed) {
+    throw new LockFault(`\`${at.join(".")}\` must be 1 to ${LOCK_LIMITS.placed} tables.`, at);
+  }
+  const copies = value.map((table) => readFields<PlacedCopy>(table, PLACED_FIELDS, at, owner));
+  return copies.sort(byPlace);
+}
+
+/** `Value` is the type whose properties `fields` names, with what each accepts. */
+function readFields<Value>(
+  table: unknown,
+  fields: readonly LockField[],
+  at: readonly string[],
+  owner: LockOwner,
+): Value {
+  if (!isTable(table)) throw new LockFault(`\`${at.join(".")}\` must be a table.`, at);
+  const read: Record<string, unknown> = {};
+  for (const { key, needed, allowed, accepts } of fields) {
+    const value = Object.hasOwn(table, key) ? table[key] : undefined;
+    if (value === undefined && !needed) continue;
+    if (!accepts(value, owner)) {
+      const what = value === undefined ? `has no \`${key}\`` : `has ${show(value)} as \`${key}\``;
+      throw new LockFault(`\`${at.join(".")}\` ${what}; allowed is ${allowed}.`, [...at, key]);
+    }
+    read[toCamelCase(key)] = value;
+  }
+  const known = new Set(fields.map(({ key }) => key));
+  const unknown = Object.keys(table).filter((key) => !known.has(key));
+  refuseUnknown(unknown, at);
+  return read as Value;
+}
+
+/** Whoever wrote the key meant something by it, and restoring or removing without it may be wrong. */
+function refuseUnknown([key]: readonly string[], at: readonly string[]): void {
+  if (key === undefined) return;
+  const where = at.length === 0 ? "The lock" : `\`${at.join(".")}\``;
+  throw new LockFault(
+    `${where} has a key that is not known, ${show(key)}.`,
+    [...at, key],
+    "Use a newer Metier if one made the file, or remove the key.",
+  );
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (typeof value === "string") return showPath(value);
+  return typeof value === "object" ? "a table or list" : showPath(String(value));
+}
+
+/** Always the same bytes for the same lock, whatever the order it is given in. */
+export function renderLock({ skills }: Lock): string {
+  return [HEADER, ...skills.toSorted(byName).map(renderEntry)].join("\n");
+}
+
+function renderEntry(entry: LockEntry): string {
+  const table = formatKeyPath(["skills", calledAs(entry)]);
+  const { name, alias, placed, previous } = entry;
+  const named = { ...entry, name: alias === undefined ? undefined : name };
+  return [
+    `[${table}]\n${renderFields(named, ENTRY_FIELDS)}`,
+    ...(placed ?? [])
+      .toSorted(byPlace)
+      .map((copy) => `\n[[${table}.placed]]\n${renderFields(copy, PLACED_FIELDS)}`),
+    ...(previous ? [`\n[${table}.previous]\n${renderFields(previous, PREVIOUS_FIELDS)}`] : []),
+  ].join("");
+}
+
+/** Texts here have no control characters, so that JSON's form of a text is TOML's. */
+function renderFields(values: object, fields: readonly LockField[]): string {
+  const given: Fields = { ...values };
+  return fields
+    .filter(({ key }) => given[toCamelCase(key)] !== undefined)
+    .map(({ key }) => `${key} = ${JSON.stringify(given[toCamelCase(key)])}\n`)
+    .join("");
+}
+
+function byName(a: LockEntry, b: LockEntry): number {
+  return compareText(calledAs(a), calledAs(b));
+}
+
+function byPlace(a: PlacedCopy, b: PlacedCopy): number {
+  return compareText(a.client, b.client) || compareText(a.path, b.path);
+}

@@ -1,0 +1,268 @@
+/**
+ * The store: an installed skill's folder as it was fetched, whole and never changed. A folder comes in by one rename, so
+ * that whoever is killed leaves it there or not there; what it leaves half-way bears a name that is no skill's.
+ */
+
+import { createHash, randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  utimesSync,
+} from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { MetierError } from "@metier/base/errors";
+import { flushFolder, readBounded, removeFolder, replaceFile } from "@metier/base/files";
+import type { Places } from "@metier/base/places";
+import { done, type Result, refused } from "@metier/base/result";
+import { forReader } from "@metier/base/text";
+import { withLock } from "@metier/base/turns";
+import {
+  type ContentIdentity,
+  digestFiles,
+  type IdentifiedFile,
+  identifyFolder,
+} from "../trust/content-identity.ts";
+import { type LockFile, projectLockFile, storeFolder, userLockFile } from "./lock.ts";
+
+interface StoreRequest {
+  readonly name: string;
+  /** What the folder must turn out to be. */
+  readonly digest: string;
+  /** The lock that is going to record it: garbage is what no known lock records. */
+  readonly lock: LockFile;
+}
+
+interface PlacedInStore {
+  readonly folder: string;
+  /** Where a folder of that name was put whose content was another; removed with the garbage. */
+  readonly aside?: string;
+}
+
+type StorePlaces = Pick<Places, "store" | "state">;
+
+/** Nobody changes a folder of the store this often. */
+const MAX_ATTEMPTS = 20;
+
+/** Takes `folder`, which is complete and is nobody else's, into the store; afterwards it is gone. */
+export function placeInStore(
+  places: StorePlaces,
+  folder: string,
+  request: StoreRequest,
+): Result<PlacedInStore, Diagnostic> {
+  const { store } = places;
+  mkdirSync(store, { recursive: true, mode: 0o700 });
+  rememberLock(places, request.lock);
+  const incoming = bringIn(store, folder);
+  try {
+    const target = storeFolder(places, request);
+    const identified = identifyFolder(incoming);
+    const difference = differenceOf(identified, incoming, request.digest);
+    if (difference) return refused(difference);
+    if (identified.ok) rememberFiles(places, identified.value);
+    return done(settle(store, incoming, target, request.digest));
+  } finally {
+    removeFolder(incoming);
+  }
+}
+
+/** Whether the folder in the store is what it is called: hashed anew. `undefined` when it is. */
+export function findDifference(folder: string, digest: string): Diagnostic | undefined {
+  return differenceOf(identifyFolder(folder), folder, digest);
+}
+
+function differenceOf(
+  identified: Result<ContentIdentity, Diagnostic>,
+  folder: string,
+  digest: string,
+): Diagnostic | undefined {
+  if (!identified.ok) return identified.refusal;
+  if (identified.value.digest === digest) return undefined;
+  return {
+    code: "lock.changed-content",
+    severity: "error",
+    path: folder,
+    message: `\`${folder}\` has the content \`${identified.value.digest}\`, not \`${digest}\`.`,
+    hint: forReader({
+      command: "`metier install` restores it, `metier verify` shows what differs.",
+      program: "`install()` restores it, `verify()` shows what differs.",
+    }),
+  };
+}
+
+/** Into the store's own folder, by a name that is no skill's: from there a rename is one step on any machine. */
+function bringIn(store: string, folder: string): string {
+  const incoming = join(store, `.incoming-${randomUUID()}`);
+  chmodSync(folder, 0o700); // A folder that is closed to its owner could not be moved.
+  try {
+    renameSync(folder, incoming);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    cpSync(folder, incoming, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+    removeFolder(folder);
+  }
+  return incoming;
+}
+
+/** Hashing is slow, so it happens outside the lock, and what was hashed is recognised inside of it. */
+function settle(store: string, incoming: string, target: string, digest: string): PlacedInStore {
+  let judged: Judgement | undefined;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const placed = changeStore(store, () => exchange(incoming, target, judged));
+    if (placed) return placed;
+    judged = judge(target, digest);
+  }
+  throw new MetierError("internal.fault", `\`${target}\` keeps changing; nothing was installed.`, {
+    hint: "If no other Metier is running, look at what writes there.",
+  });
+}
+
+interface Judgement {
+  readonly stats: Stats;
+  readonly isRight: boolean;
+}
+
+function judge(target: string, digest: string): Judgement | undefined {
+  const stats = lstatSync(target, { throwIfNoEntry: false });
+  return stats && { stats, isRight: stats.isDirectory() && findDifference(target, digest) === undefined };
+}
+
+/** `undefined`: something stands there that was not judged. */
+function exchange(
+  incoming: string,
+  target: string,
+  judged: Judgement | undefined,
+): PlacedInStore | undefined {
+  const there = lstatSync(target, { throwIfNoEntry: false });
+  if (there === undefined) {
+    moveIn(incoming, target);
+    return { folder: target };
+  }
+  if (there.ino !== judged?.stats.ino || there.dev !== judged.stats.dev) return undefined;
+  if (judged.isRight) {
+    touch(target);
+    return { folder: target };
+  }
+  const aside = join(target, "..", `.aside-${randomUUID()}`);
+  renameSync(target, aside);
+  moveIn(incoming, target);
+  return { folder: target, aside };
+}
+
+function moveIn(incoming: string, target: string): void {
+  touch(incoming);
+  renameSync(incoming, target);
+}
+
+/** Its age is that of its last placing: a lock may be about to record it. */
+function touch(folder: string): void {
+  const now = new Date();
+  utimesSync(folder, now, now);
+}
+
+/** One process at a time puts folders in and takes them out. */
+export function changeStore<T>(store: string, change: () => T): T {
+  return withLock(join(store, ".store"), change);
+}
+
+/** What was placed outlasts a power cut; to be called once before a lock says that it is there. */
+export function flushStore({ store }: Pick<Places, "store">): void {
+  flushFolder(store);
+}
+
+const MAX_PATH_BYTES = 8_192;
+
+// What is remembered about the store beside it, in `<home>/.metier/state`: which locks there are on this machine, and which
+// files each content consists of. What no known lock records is garbage.
+
+/** One small file for each project, named after its path. The user's lock is always known. */
+export function rememberLock({ state }: Pick<Places, "state">, { path, owner }: LockFile): void {
+  if (owner === "user") return;
+  const folder = join(state, "locks");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, createHash("sha256").update(path).digest("hex"));
+  if (!existsSync(file)) replaceFile(file, dirname(path), { flush: false });
+}
+
+/** Those whose files are there; a project that is gone is forgotten. */
+export function knownLocks(places: Pick<Places, "state" | "lockFile">): readonly LockFile[] {
+  const folder = join(places.state, "locks");
+  const projects = listNames(folder).flatMap((name) => {
+    const read = readBounded(join(folder, name), MAX_PATH_BYTES);
+    if (!read.ok || !isAbsolute(read.text)) return [];
+    const lock = projectLockFile(read.text);
+    if (existsSync(lock.path)) return [lock];
+    rmSync(join(folder, basename(name)), { force: true });
+    return [];
+  });
+  return [userLockFile(places), ...projects];
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
+  } catch {
+    return []; // Nothing was installed for a project yet.
+  }
+}
+
+type ListPlaces = Pick<Places, "state">;
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** What a list has of a file: without the stamp, which is that of one place. */
+const LISTED: (keyof IdentifiedFile)[] = ["path", "kind", "size", "executable", "digest"];
+
+interface FileList {
+  readonly digest: string;
+  readonly files: readonly IdentifiedFile[];
+}
+
+/**
+ * Which files an installed skill consists of, by its digest: so that `verify` can name the files that differ, offline.
+ * Nobody has to believe a list: the digest is that of the list, so one that was changed is not used.
+ */
+export function rememberFiles(places: ListPlaces, { digest, files }: FileList): void {
+  if (recallFiles(places, digest)) return;
+  mkdirSync(listsFolder(places), { recursive: true, mode: 0o700 });
+  replaceFile(listFile(places, digest), JSON.stringify(files, LISTED), { flush: false });
+}
+
+/** `undefined` when there is none, or none that gives this digest. */
+export function recallFiles(places: ListPlaces, digest: string): readonly IdentifiedFile[] | undefined {
+  const read = readBounded(listFile(places, digest), MAX_BYTES);
+  if (!read.ok) return undefined;
+  try {
+    const files = JSON.parse(read.text) as readonly IdentifiedFile[];
+    return digestFiles(files) === digest ? files : undefined;
+  } catch {
+    return undefined; // Not what was written: `verify` then compares folders as a whole.
+  }
+}
+
+/** Forgets the lists of content that no lock records any more. */
+export function forgetFiles(places: ListPlaces, recorded: ReadonlySet<string>, olderThanMs: number): void {
+  const folder = listsFolder(places);
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  const kept = new Set([...recorded].map((digest) => listFile(places, digest)));
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    const writtenAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (!kept.has(file) && Date.now() - writtenAt >= olderThanMs) rmSync(file, { force: true });
+  }
+}
+
+function listsFolder({ state }: ListPlaces): string {
+  return join(state, "contents");
+}
+
+function listFile(places: ListPlaces, digest: string): string {
+  return join(listsFolder(places), `${digest.slice("sha256:".length)}.json`);
+}

@@ -1,0 +1,107 @@
+/**
+ * Files that a body names without linking to them: `references/x.md` in backticks, `scripts/x.py` in a sentence or behind
+ * an interpreter in a code block. Only paths that look like the skill's own are found: below one of the folders that skills
+ * keep files in, with an ending, and without anything that marks a placeholder, an example or something to be written.
+ * Only found here; no disk is looked at.
+ */
+
+interface Mention {
+  /** Below the skill's folder. */
+  readonly path: string;
+  /** 1-based, within the body. */
+  readonly line: number;
+}
+
+const FENCE = /^\s{0,12}(`{3,}|~{3,})\s*([\w+-]*)/;
+/** Languages of blocks that hold commands. */
+const SHELLS: ReadonlySet<string> = new Set(["", "sh", "bash", "shell", "zsh", "console", "terminal"]);
+const LONGEST_LINE = 4000;
+
+/** The first `most` of them, each path once. One pass over the lines; a line too long to be prose is passed over. */
+export function findMentions(body: string, most: number = Number.POSITIVE_INFINITY): readonly Mention[] {
+  const found = new Map<string, Mention>();
+  let fence = "";
+  let isShell = false;
+  for (const [index, line] of body.split("\n").entries()) {
+    const [, mark, language = ""] = FENCE.exec(line) ?? [];
+    if (fence !== "") {
+      if (mark?.startsWith(fence) && line.trim() === mark) fence = "";
+      else if (isShell) add(commandPaths(line), index);
+    } else if (mark !== undefined) {
+      fence = mark;
+      isShell = SHELLS.has(language.toLowerCase());
+    } else {
+      add(prosePaths(line), index);
+    }
+    if (found.size >= most) break;
+  }
+  return [...found.values()].slice(0, most);
+
+  function add(paths: readonly string[], index: number): void {
+    for (const path of paths) if (!found.has(path)) found.set(path, { path, line: index + 1 });
+  }
+}
+
+/** The folders of the published layout. Others, such as `templates`, are as often those of the reader's project. */
+const OWN_PATH =
+  /^(?:\.\/|\$\{?(?:CLAUDE_)?SKILL_(?:DIR|ROOT|PATH)\}?\/|\{(?:baseDir|skillDir|SKILL_DIR)\}\/)?((?:references?|scripts|assets)\/[\w@.-]+(?:\/[\w@.-]+)*\.[A-Za-z][A-Za-z0-9]{0,7})$/;
+/** Names that stand for any name. */
+const PLACEHOLDER =
+  /(?:^|[/._-])(?:x{1,3}|y|z|n|a|b|c|foo|bar|baz|name|your|my|some|example|sample|file|script|helper|topic|placeholder|filename)(?=[/._-]|$)|YYYY|NNN|\.\.|_{3}/i;
+/** A sentence that speaks of something else than a file of this skill. */
+const ELSEWHERE =
+  /\b(?:creat\w*|writ(?:e|es|ing|ten)|generat\w*|sav(?:e|es|ed|ing)|output\w*|produc\w*|add(?:s|ed|ing)?|mov(?:e|es|ed|ing)|renam\w*|extract\w*|split\w*|put|stor(?:e|es|ed)|e\.g\.|i\.e\.|examples?|such as|like|for instance|would|could|might|should have|if (?:it|they|there|present|available|any)|if exists?|optional(?:ly)?|when present|repo(?:sitory)?(?:'s)?|project(?:'s)?|codebase|workspace|app(?:'s)?|theme|plugin|upstream|missing|removed|deprecated|never|don't|do not|no longer|instead of)\b|[✗✘❌]|例如|比如|示例|创建|生成|\bnot\b|→|=>|[├└│]/i;
+
+function prosePaths(line: string): readonly string[] {
+  if (!mayName(line) || line.length > LONGEST_LINE || ELSEWHERE.test(line)) return [];
+  // Links are checked as links.
+  const text = line.replace(/\[[^[\]]{0,300}\]\([^()]{0,500}\)/g, " ").replace(/[`"'“”‘’()[\]<>,;*|]+/g, " ");
+  return pathsIn(text.split(/\s+/));
+}
+
+const INTERPRETERS: ReadonlySet<string> = new Set(
+  "python python3 node bash sh zsh ruby perl deno bun tsx ts-node uv npx source .".split(" "),
+);
+const SUBCOMMANDS: ReadonlySet<string> = new Set([
+  "run",
+  "tsx",
+  "ts-node",
+  "python",
+  "python3",
+  "-u",
+  "-m",
+  "node",
+]);
+
+/** What is started: the first word of a command, or the first that an interpreter is given. */
+function commandPaths(line: string): readonly string[] {
+  if (!mayName(line) || line.length > LONGEST_LINE || /#.*\b(?:example|your)\b|[├└│]/i.test(line)) return [];
+  const started = line.split(/&&|\|\|?|;/).flatMap((command) => {
+    const words = command
+      .trim()
+      .replace(/^\$\s+/, "")
+      .replace(/["']/g, "")
+      .split(/\s+/);
+    const [first = ""] = words;
+    if (!INTERPRETERS.has(first)) return [first];
+    return words.slice(1).find((word) => !SUBCOMMANDS.has(word) && !word.startsWith("--")) ?? [];
+  });
+  return pathsIn(started.filter((word) => /scripts\//.test(word)));
+}
+
+/** The cheap question first: most lines name nothing. */
+function mayName(line: string): boolean {
+  return (
+    line.includes("references/") ||
+    line.includes("reference/") ||
+    line.includes("scripts/") ||
+    line.includes("assets/")
+  );
+}
+
+function pathsIn(words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => {
+    const path = OWN_PATH.exec(word.replace(/[.:!?]+$/, ""))?.[1];
+    return path === undefined || PLACEHOLDER.test(path) ? [] : [path];
+  });
+}

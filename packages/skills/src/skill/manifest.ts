@@ -1,0 +1,219 @@
+/**
+ * The checked metadata of a skill, the union of the dialects with one spelling each, and what is known about one
+ * frontmatter field. `manifest-fields.ts` has the fields; only `validate/build-manifest.ts` makes a manifest.
+ */
+import type { Json } from "@metier/base/json";
+import { spellingsOf } from "@metier/base/text";
+
+/** What the machine must have before a skill is offered. Empty lists require nothing. */
+export interface SkillRequirements {
+  /** Commands that must all be on PATH. */
+  readonly bins: readonly string[];
+  /** Commands of which one must be on PATH. */
+  readonly anyBins: readonly string[];
+  /** Environment variables that must be set. */
+  readonly env: readonly string[];
+  /** Operating systems it runs on, as `process.platform` says them; empty = any. */
+  readonly os: readonly string[];
+}
+
+/**
+ * The frontmatter of a skill: checked, in one spelling, with defaults. An optional field is absent when the file
+ * doesn't set it; a list is empty.
+ *
+ * @example
+ * ```ts
+ * const manifest: SkillManifest = metier.require("deploy").manifest;
+ * console.log(manifest.version, manifest.tags, manifest.requires.bins);
+ * ```
+ */
+export interface SkillManifest {
+  /** The skill's name in the catalog; the folder's name where the file gives none. */
+  readonly name: string;
+  /** How people see the name: `display-name`, or the name as written when it had to be normalised. */
+  readonly displayName?: string;
+  /** What it does and when to use it; the `lenient` profile takes it from the body where the file gives none. */
+  readonly description: string;
+  /** The license's name, or the file that holds it. */
+  readonly license?: string;
+  /** What the skill needs, in words: products, systems, packages, network. */
+  readonly compatibility?: string;
+  /** Further facts as the file has them; numbers and booleans are text. */
+  readonly metadata: Readonly<Record<string, Json>>;
+  /** The skill's version, from `metadata.version` or `version`. */
+  readonly version?: string;
+  /** Words to find the skill by, from `metadata.tags` or `tags`. */
+  readonly tags: readonly string[];
+  /** Who wrote the skill. */
+  readonly authors: readonly string[];
+  /** Why the skill exists. */
+  readonly rationale?: string;
+  /** When a model uses the skill, beside the description. */
+  readonly whenToUse?: string;
+
+  /** `undefined`: not declared. An empty list also means "all the caller has", never "none". */
+  readonly allowedTools?: readonly string[];
+  /** Patterns of tools the skill may never use. */
+  readonly disallowedTools: readonly string[];
+  /** Tools that must exist before a run starts. */
+  readonly requiredTools: readonly string[];
+
+  /** A model's name, or an alias of the config: `model`, otherwise `preferred-model`. */
+  readonly model?: string;
+  /** How much the model thinks: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`; others are ignored. */
+  readonly effort?: string;
+  /** The most model calls a run may make. Default: the config's `runs.max-iterations`. */
+  readonly maxIterations?: number;
+  /** JSON Schema that the input of an invocation must fit. */
+  readonly inputSchema?: Readonly<Record<string, Json>>;
+  /** JSON Schema that the answer of a run is held to. */
+  readonly outputSchema?: Readonly<Record<string, Json>>;
+  /** `fork`: an isolated run. `inline`: its text goes into the caller's conversation. */
+  readonly context?: "fork" | "inline";
+  /** The named agent that runs the skill when it forks. */
+  readonly agent?: string;
+  /** Whether a forked run goes on while the conversation continues; read, but not acted on yet. */
+  readonly background?: boolean;
+  /** What to type after the skill's name, such as `[file]`. */
+  readonly argumentHint?: string;
+  /** Names of the arguments, in order; `$name` in the body is replaced by each. */
+  readonly arguments: readonly string[];
+  /** Whether models may not invoke the skill by themselves. Default: `false`. */
+  readonly disableModelInvocation: boolean;
+  /** Whether users may invoke the skill directly. Default: `true`. */
+  readonly userInvocable: boolean;
+
+  /** Whether it is for private chats only, unless `chatTypes` names others. Default: `false`. */
+  readonly sensitive: boolean;
+  /** The types of chat it may be invoked in, in lower case; empty means any, unless it is `sensitive`. */
+  readonly chatTypes: readonly string[];
+  /** Names of the environment variables that its runs get from the config. */
+  readonly env: readonly string[];
+  /** Debian packages that its runs need; `metier setup` installs them. */
+  readonly packages: readonly string[];
+  /** Operations the host performs for the skill, each as `namespace.name`. */
+  readonly capabilities: readonly string[];
+  /** What the machine must have before the skill is offered. */
+  readonly requires: SkillRequirements;
+  /** What its runs want to reach beyond their own folder: domains, and paths to read and write. */
+  readonly sandbox?: {
+    readonly network: readonly string[];
+    readonly read: readonly string[];
+    readonly write: readonly string[];
+  };
+  /** Off until the user enables it: `opt-in: true` or `default-enabled: false`. */
+  readonly optIn: boolean;
+  /** As written; `false` sets `optIn`. */
+  readonly defaultEnabled?: boolean;
+
+  /** Globs of the files the skill is for; read, but not acted on yet. */
+  readonly paths: readonly string[];
+  /** The shell for commands in the body. Default: `bash`, the only one Metier has. */
+  readonly shell?: string;
+  /** Commands to run around its own tool calls, by event: `pre-tool`, `post-tool` and `stop`. */
+  readonly hooks?: Readonly<Record<string, Json>>;
+  /** Tools it brings as code in its folder, each as `path/module:ExportName`. */
+  readonly toolsets: readonly string[];
+  /** What in a message suggests the skill: words, verbs and regular expressions. */
+  readonly triggers?: {
+    readonly keywords: readonly string[];
+    readonly verbs: readonly string[];
+    readonly patterns: readonly string[];
+  };
+  /** A field of Claude Code that is kept as it was written. */
+  readonly fallback?: Json;
+}
+
+/** The keys of the published specification; which clients know other fields, `clients.ts` says. */
+export const SPECIFICATION_KEYS: readonly string[] = [
+  "name",
+  "description",
+  "license",
+  "compatibility",
+  "metadata",
+  "allowed-tools",
+];
+
+/** How a string becomes a list: at spaces and commas, at commas, or not at all. */
+export type Separator = "words" | "commas" | "none";
+
+/** The manifest's properties whose type is exactly `T`, so that the table cannot disagree with the manifest. */
+type PropertyOf<T> = {
+  [K in keyof SkillManifest]-?: [NonNullable<SkillManifest[K]>, T] extends [T, NonNullable<SkillManifest[K]>]
+    ? K
+    : never;
+}[keyof SkillManifest];
+
+export type KebabCase<Text extends string> = string extends Text
+  ? string
+  : Text extends `${infer First}${infer Rest}`
+    ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${KebabCase<Rest>}`
+    : "";
+
+type FieldKind =
+  /** One word or name; a list or map is a mistake. */
+  | { readonly kind: "text"; readonly property: PropertyOf<string> }
+  /** Text for people and models; a list or map written by mistake is turned into text. */
+  | { readonly kind: "prose"; readonly property: PropertyOf<string>; readonly maxLength?: number }
+  | { readonly kind: "boolean"; readonly property: PropertyOf<boolean> }
+  /** A whole number from 1. */
+  | { readonly kind: "count"; readonly property: PropertyOf<number> }
+  | {
+      readonly kind: "list";
+      readonly property: PropertyOf<readonly string[]>;
+      readonly separator: Separator;
+      /** A line is as good as a list; otherwise a line is read, and reported. */
+      readonly takesLine?: true;
+    }
+  /** Tool patterns: a line or a list. */
+  | { readonly kind: "tools"; readonly property: PropertyOf<readonly string[]> }
+  | { readonly kind: "map"; readonly property: PropertyOf<Readonly<Record<string, Json>>> }
+  | {
+      readonly kind: "choice";
+      readonly property: "context";
+      readonly choices: readonly NonNullable<SkillManifest["context"]>[];
+    }
+  /** A map of lists. */
+  | {
+      readonly kind: "lists";
+      readonly property: "requires" | "sandbox" | "triggers";
+      readonly keys: Readonly<Record<string, string>>;
+      /** Where a plain string or list goes, when the field is not written as a map. */
+      readonly plain?: string;
+    }
+  /** A map that restricts who may invoke the skill; read by its own rule. */
+  | {
+      readonly kind: "access";
+      readonly property: "chatTypes";
+      readonly keys: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "json"; readonly property: "fallback" };
+
+export type ManifestField = FieldKind & {
+  /** Kebab-case. */
+  readonly name: string;
+  readonly description: string;
+  /** Other names for the same thing. */
+  readonly aliases?: readonly string[];
+  /** Read only when that field is absent. */
+  readonly fallbackFor?: string;
+  /** Where it belongs, when it is widely written at the top level but not a field of its own. */
+  readonly belongsTo?: string;
+  /** The stage that acts on it in this version; absent: read, not acted on yet. */
+  readonly honouredBy?: "catalog" | "find" | "invoke" | "run" | undefined;
+};
+
+export function isSpecField(field: ManifestField): boolean {
+  return SPECIFICATION_KEYS.includes(field.name);
+}
+
+/** Kebab-case first. */
+export function acceptedSpellings(field: ManifestField): readonly string[] {
+  return [field.name, ...(field.aliases ?? [])].flatMap(spellingsOf);
+}
+
+/** A manifest by another name than its own: what a lock calls an installed skill. Its own stays for display. */
+export function withAlias(manifest: SkillManifest, alias: string | undefined): SkillManifest {
+  if (alias === undefined || alias === manifest.name) return manifest;
+  return { ...manifest, name: alias, displayName: manifest.displayName ?? manifest.name };
+}

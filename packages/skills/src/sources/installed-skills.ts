@@ -1,0 +1,191 @@
+/**
+ * The scope `installed`, as the user's lock and the project's record it: a root for each entry, and the folders that hold
+ * copies for other clients. Hashes nothing that lies in the store. A project's lock is untrusted input: it names folders
+ * of the project, or content by its digest.
+ */
+
+import { lstatSync, statSync } from "node:fs";
+import type { Diagnostic } from "@metier/base/diagnostic";
+import type { Places, ProjectFolders } from "@metier/base/places";
+import { done, type Result, refused } from "@metier/base/result";
+import { forReader } from "@metier/base/text";
+import {
+  calledAs,
+  type LockEntry,
+  type LockFile,
+  leadsToOwner,
+  lockedFolder,
+  originOf,
+  placedFolder,
+  projectLockFile,
+  userLockFile,
+} from "../lock/lock.ts";
+import type { LockedSkill } from "../skill/skill.ts";
+import { type KnownDigests, openKnownDigests } from "../trust/content-identity.ts";
+
+/** An entry of a lock whose folder is there. */
+export interface InstalledFolder {
+  readonly folder: string;
+  readonly locked: LockedSkill;
+  readonly isOfProject: boolean;
+}
+
+/** A folder that a lock records for another client. */
+interface InstalledCopy {
+  readonly folder: string;
+  readonly name: string;
+  /** What it may hold: what is installed, or what was before the last update. */
+  readonly digests: readonly string[];
+}
+
+export interface InstalledSkills {
+  readonly skills: readonly InstalledFolder[];
+  readonly copies: readonly InstalledCopy[];
+  readonly digests: KnownDigests;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface InstalledInputs {
+  readonly places: Places;
+  readonly project: ProjectFolders;
+  readonly cacheFolder?: string | undefined;
+}
+
+export async function findInstalled(inputs: InstalledInputs): Promise<InstalledSkills> {
+  const { places, project, cacheFolder } = inputs;
+  const skills: InstalledFolder[] = [];
+  const copies: InstalledCopy[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const digests = openKnownDigests(cacheFolder);
+  for (const lock of locksFor(places, project)) {
+    const { readLock } = await import("../lock/lock-store.ts");
+    const read = readLock(lock);
+    if (!read.ok) diagnostics.push(read.refusal);
+    else addEntries({ lock, places, digests, skills, copies, diagnostics }, read.value.skills);
+  }
+  return { skills, copies, digests, diagnostics };
+}
+
+/** The user's first. */
+function locksFor(places: Places, { folders, root }: ProjectFolders): readonly LockFile[] {
+  const locks = [userLockFile(places), ...(folders.includes(root) ? [projectLockFile(root)] : [])];
+  return locks.filter(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+}
+
+interface Collecting {
+  readonly lock: LockFile;
+  readonly places: Places;
+  readonly digests: KnownDigests;
+  readonly skills: InstalledFolder[];
+  readonly copies: InstalledCopy[];
+  readonly diagnostics: Diagnostic[];
+}
+
+function addEntries(collecting: Collecting, entries: readonly LockEntry[]): void {
+  const { lock, skills, copies, diagnostics } = collecting;
+  const missing: string[] = [];
+  for (const entry of entries) {
+    const ownCopies = copiesOf(lock, entry);
+    copies.push(...ownCopies);
+    const found = findFolder(collecting, entry, ownCopies);
+    if (!found.ok) diagnostics.push(found.refusal);
+    else if (found.value === undefined) missing.push(calledAs(entry));
+    else skills.push(installedFolder(lock, entry, found.value));
+  }
+  if (missing.length > 0) diagnostics.push(reportMissing(lock.path, missing));
+}
+
+function installedFolder({ path, owner }: LockFile, entry: LockEntry, folder: string): InstalledFolder {
+  const { name, alias, digest, linked } = entry;
+  const origin = originOf(entry);
+  const locked = { lock: path, name, ...(alias && { alias }), origin, digest, ...(linked && { linked }) };
+  return { folder, locked, isOfProject: owner === "project" };
+}
+
+/** The folder, nothing where there is none, or why it is not used. */
+function findFolder(
+  { lock, places, digests }: Collecting,
+  entry: LockEntry,
+  copies: readonly InstalledCopy[],
+): Result<string | undefined, Diagnostic> {
+  const folder = lockedFolder(places, lock, entry);
+  if (!isFolder(folder)) {
+    // As in a fresh checkout that brings copies along: one that is what the lock records is the skill itself.
+    const isIt = (copy: InstalledCopy) => isFolder(copy.folder) && digests.of(copy.folder) === entry.digest;
+    return done(copies.find(isIt)?.folder);
+  }
+  if (!entry.linked && !entry.copied) return done(folder);
+  if (!leadsToOwner(lock, folder)) return refused(reportOutside(lock.path, folder));
+  const isChanged = entry.copied && !mayHold(digests.of(folder), digestsOf(entry));
+  return isChanged ? refused(reportChanged(folder, entry.name)) : done(folder);
+}
+
+function copiesOf(lock: LockFile, entry: LockEntry): readonly InstalledCopy[] {
+  return (entry.placed ?? [])
+    .map((copy) => placedFolder(lock, copy))
+    .filter((folder) => leadsToOwner(lock, folder))
+    .map((folder) => ({ folder, name: entry.name, digests: digestsOf(entry) }));
+}
+
+/** An update that was cut off may have left a copy as it was before. */
+function digestsOf({ digest, previous }: LockEntry): readonly string[] {
+  return previous ? [digest, previous.digest] : [digest];
+}
+
+/** Whether a copy is what was installed. Where that cannot be told, the lock's word holds: it never gives more trust. */
+export function mayHold(digest: string | undefined, recorded: readonly string[]): boolean {
+  return digest === undefined || recorded.includes(digest);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // Missing or out of reach, which is reported as missing.
+  }
+}
+
+const MOST_SHOWN = 5;
+
+function reportMissing(path: string, names: readonly string[]): Diagnostic {
+  const shown = names.slice(0, MOST_SHOWN).map((name) => `\`${name}\``);
+  const more = names.length - shown.length;
+  const list = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  return {
+    code: "lock.missing-folder",
+    severity: "warning",
+    path,
+    message: `The lock records skills that are not on this machine: ${list}.`,
+    hint: forReader({
+      command: "`metier install` restores them, `metier remove <skill>` takes one out of the lock.",
+      program: "`install()` restores them, `remove()` takes one out of the lock.",
+    }),
+  };
+}
+
+/** `path` is the lock's. */
+export function reportOutside(path: string, folder: string): Diagnostic {
+  return {
+    code: "lock.outside-project",
+    severity: "error",
+    path,
+    message: `The project's lock names \`${folder}\`, which leads out of the project; it is not used.`,
+    hint: "Install it for yourself, without `--project`, if you want it.",
+  };
+}
+
+/** Also said of copies for other clients, by the catalog. */
+export function reportChanged(folder: string, name: string): Diagnostic {
+  return {
+    code: "lock.changed-copy",
+    severity: "warning",
+    path: folder,
+    message: `\`${folder}\` is a copy of the installed skill \`${name}\` that was changed since; it counts as a skill of its own.`,
+    hint: forReader({
+      command:
+        "`metier verify` shows what differs, `metier install` restores it; `metier remove` forgets the installed one.",
+      program:
+        "`verify()` shows what differs, `install()` restores it; `remove()` forgets the installed one.",
+    }),
+  };
+}

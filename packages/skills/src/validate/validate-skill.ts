@@ -1,0 +1,147 @@
+/**
+ * The validate stage: a parsed skill becomes a manifest, or reasons why not; pure, and it reports all, not the first. What
+ * "valid" means: the rules in the order in which they are applied. A rule reports what is wrong and mends the draft where
+ * a skill is loaded all the same.
+ */
+import { compareDiagnostics, type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
+import { countLineEnds } from "../parse/source-text.ts";
+import { MANIFEST_FIELDS, MAX_DESCRIPTION_LENGTH } from "../skill/manifest-fields.ts";
+import type { BodyFacts, CheckedSkill, ParsedSkill } from "../skill/skill.ts";
+import { buildManifest, type GivenFields, type ManifestDraft, readFields } from "./build-manifest.ts";
+import { createReport, type Profile, type Report, severityIn } from "./profiles.ts";
+import {
+  accessRule,
+  capabilitiesRule,
+  environmentRule,
+  hooksRule,
+  packagesRule,
+  toolsetsRule,
+  toolsRule,
+  triggersRule,
+} from "./rules/access-rules.ts";
+import { knownFieldsRule, metadataRule, requirementsRule } from "./rules/field-rules.ts";
+import {
+  bodyRule,
+  compatibilityRule,
+  descriptionRule,
+  nameDirectoryRule,
+  nameRule,
+  skillFileRule,
+} from "./rules/spec-rules.ts";
+
+export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSkill {
+  const diagnostics = regrade(parsed.diagnostics, profile);
+  const report = createReport(parsed, profile, diagnostics);
+  const body = measureBody(parsed.body);
+  const frontmatter = parsed.frontmatter ?? (profile === "lenient" ? {} : undefined);
+  const fields = readFields(parsed, report);
+  const draft = buildManifest(fields, report, parsed);
+  const subject = { parsed, fields, draft, body, profile };
+  for (let index = 0; index < SKILL_FILE_RULES.length; index++)
+    SKILL_FILE_RULES[index]?.check(subject, report);
+  if (frontmatter !== undefined) applyFieldRules(subject, report);
+  if (profile === "lenient") describeFromBody(draft, parsed, report);
+
+  const valid = !hasErrors(diagnostics);
+  const loads = draft.description !== "" && (valid || profile !== "strict");
+  if (diagnostics.length > 1) diagnostics.sort(compareDiagnostics);
+  return { manifest: loads ? draft : undefined, diagnostics, valid, body };
+}
+
+/** What others found, with the severity it has under this profile. */
+export function regrade(found: readonly Diagnostic[], profile: Profile): Diagnostic[] {
+  const graded: Diagnostic[] = [];
+  if (found.length === 0) return graded;
+  for (const diagnostic of found) {
+    const severity = severityIn(profile, diagnostic.code, diagnostic.severity);
+    if (severity !== "off") graded.push({ ...diagnostic, severity });
+  }
+  return graded;
+}
+
+/** `lenient` loads whatever has a description or a body. */
+function describeFromBody(draft: ManifestDraft, { body }: ParsedSkill, report: Report): void {
+  if (draft.description !== "") return;
+  draft.description = describeBody(body);
+  if (draft.description !== "") return;
+  report("skill-file.empty", "There is neither a description nor a body.", {
+    hint: "Write a frontmatter with `name` and `description`, and instructions below it.",
+  });
+}
+
+function measureBody(body: string): BodyFacts {
+  const lines = body === "" ? 0 : countLineEnds(body, 0, body.length) + 1;
+  return { lines, characters: body.length };
+}
+
+const MAX_LOOKED_AT = 4096;
+
+/** The first paragraph of the body, or its heading. */
+function describeBody(body: string): string {
+  const blocks = body.slice(0, MAX_LOOKED_AT).split(/\n\s*\n/);
+  const paragraph = blocks.find((block) => /^[\p{L}\p{N}*_"'([]/u.test(block.trim()));
+  const text = paragraph ?? blocks[0]?.replace(/^[#\s]+/, "") ?? "";
+  return text.replace(/\s+/g, " ").trim().slice(0, MAX_DESCRIPTION_LENGTH);
+}
+
+export interface RuleSubject {
+  readonly parsed: ParsedSkill;
+  readonly fields: GivenFields;
+  readonly draft: ManifestDraft;
+  readonly body: BodyFacts;
+  readonly profile: Profile;
+}
+
+export interface Rule {
+  /** Every code it can report. */
+  readonly codes: readonly DiagnosticCode[];
+  /** The fields it is about: it is applied when one of them is given. Absent: it is always applied. */
+  readonly fields?: readonly string[];
+  check(subject: RuleSubject, report: Report): void;
+}
+
+/** About the file; these hold whether or not it has a frontmatter. */
+export const SKILL_FILE_RULES: readonly Rule[] = [skillFileRule, bodyRule];
+
+/** About the fields. `environment` stands before `requirements`, which adds names that are not the author's. */
+export const FIELD_RULES: readonly Rule[] = [
+  knownFieldsRule,
+  nameRule,
+  nameDirectoryRule,
+  descriptionRule,
+  compatibilityRule,
+  metadataRule,
+  toolsRule,
+  capabilitiesRule,
+  environmentRule,
+  requirementsRule,
+  accessRule,
+  triggersRule,
+  toolsetsRule,
+  hooksRule,
+  packagesRule,
+];
+
+/** Rules of `FIELD_RULES` as bits: bit 3 is the rule at index 3. */
+type RuleBits = number;
+
+const ALWAYS: RuleBits = rulesWhere((rule) => rule.fields === undefined);
+
+let about: ReadonlyMap<string, RuleBits> | undefined;
+
+function rulesWhere(isMeant: (rule: Rule) => boolean): RuleBits {
+  return FIELD_RULES.reduce((bits, rule, index) => (isMeant(rule) ? bits | (1 << index) : bits), 0);
+}
+
+/** Asks the rules that are about a field the skill has; those are few, and a tree may have thousands of skills. */
+function applyFieldRules(subject: RuleSubject, report: Report): void {
+  const { known } = subject.fields;
+  about ??= new Map(
+    MANIFEST_FIELDS.map(({ name }) => [name, rulesWhere((rule) => rule.fields?.includes(name) ?? false)]),
+  );
+  let due = ALWAYS;
+  for (let index = 0; index < known.length; index++) due |= about.get(known[index]?.name ?? "") ?? 0;
+  for (let index = 0; due !== 0; index++, due >>>= 1) {
+    if ((due & 1) === 1) FIELD_RULES[index]?.check(subject, report);
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * What stands at the root of the clone and belongs into the published package: papers, guides and examples. In the package
+ * only while it is packed.
+ */
+import { copyFileSync, cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../setup/repository.mjs";
+
+const PACKAGE = join(ROOT, "packages/metier");
+const PAPERS = ["CHANGELOG.md", "DEPENDENCIES.md", "LICENSE"];
+/** Where they are in the clone, so that links between them lead somewhere. */
+const FOLDERS = ["docs/guide", "docs/reference", "examples"];
+/** What is taken away again. */
+const LAID_OUT = [...PAPERS, "docs", "examples"];
+
+export function layOutPapers() {
+  for (const name of PAPERS) copyFileSync(join(ROOT, name), join(PACKAGE, name));
+  for (const name of FOLDERS) {
+    const isOurs = (/** @type {string} */ path) => !/node_modules|\/test(?:\/|$)/.test(path);
+    cpSync(join(ROOT, name), join(PACKAGE, name), {
+      recursive: true,
+      filter: (path) => isOurs(path.slice(ROOT.length)),
+    });
+  }
+}
+
+export function takePapersAway() {
+  for (const name of LAID_OUT) rmSync(join(PACKAGE, name), { recursive: true, force: true });
+}

@@ -1,0 +1,15 @@
+/** Before `packages/metier` is packed: set-up, papers, and a build with declarations. `--undo` is for afterwards. */
+import { join } from "node:path";
+import { layOutPapers, takePapersAway } from "./build/papers.mjs";
+import { ROOT, runInForeground, runScript } from "./setup/repository.mjs";
+import { setUp } from "./setup/set-up.mjs";
+
+runScript(() => {
+  if (process.argv.includes("--undo")) {
+    takePapersAway();
+    return 0;
+  }
+  const node = setUp();
+  layOutPapers();
+  return runInForeground(node, [join(ROOT, "scripts/build.mjs"), "--types"]);
+});

@@ -1,0 +1,28 @@
+/**
+ * `npm run test:tenants`: a server with 500 runs at the same time (`METIER_TENANT_AT_ONCE`) of 50 users
+ * (`METIER_TENANT_USERS`) by `metier.for`, 5,000 in all (`METIER_TENANT_RUNS`): whether anything of one reaches another, whether
+ * the heap stays flat, and whether a client that goes away ends its run. `npm test` has the same in small.
+ */
+import { join } from "node:path";
+import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
+import { setUp } from "./setup/set-up.mjs";
+
+runScript(() => {
+  const node = setUp();
+  const {
+    METIER_TENANT_USERS = "50",
+    METIER_TENANT_RUNS = "5000",
+    METIER_TENANT_AT_ONCE = "500",
+  } = process.env;
+  say(
+    `${METIER_TENANT_RUNS} runs of ${METIER_TENANT_USERS} users, ${METIER_TENANT_AT_ONCE} at the same time`,
+  );
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const args = [vitest, "run", "test/scenarios/tenants.test.ts", "--retry=0", ...process.argv.slice(2)];
+  return runInForeground(node, args, {
+    ...process.env,
+    METIER_TENANT_USERS,
+    METIER_TENANT_RUNS,
+    METIER_TENANT_AT_ONCE,
+  });
+});
