@@ -1,0 +1,30 @@
+/**
+ * Snapshots of work folders: content-addressed, incremental and encrypted, so that a run finds its folder again on another
+ * machine, byte for byte. Where the bytes lie is behind `BlobStore`.
+ */
+
+/** Bytes under names; a folder here, an object store elsewhere. What is stored is encrypted before it gets here. */
+export interface BlobStore {
+  has(name: string): Promise<boolean>;
+  /** The same name has the same bytes: a second time changes nothing. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** `undefined`: there is none. */
+  get(name: string): Promise<Uint8Array | undefined>;
+  delete(name: string): Promise<void>;
+  list(prefix: string): Promise<readonly string[]>;
+}
+
+export interface SnapshotStore {
+  /**
+   * Takes the folder as it is: regular files, folders, links (as links) and modes. Gives the snapshot's name, which is the
+   * same for the same content; only what is new is stored.
+   */
+  take(folder: string, scope: SnapshotScope): Promise<string>;
+  /** Makes the folder exactly what it was: what is there beside it is removed. Throws when a part is missing or was changed. */
+  restore(name: string, folder: string, scope: SnapshotScope): Promise<void>;
+}
+
+/** Whose snapshot it is: one tenant's bytes cannot be read, nor be told to be there, with another's key. */
+export interface SnapshotScope {
+  readonly tenant: string;
+}
