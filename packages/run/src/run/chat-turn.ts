@@ -19,7 +19,7 @@ import type { ToolLists } from "../tools/policy-rules.ts";
 import { type CarriedOut, carryOut } from "./carry-out.ts";
 import type { ChatOffer, ChatOptions, SendOptions } from "./chat-options.ts";
 import { openBudget } from "./day-budget.ts";
-import { invokeSkill } from "./invoke-skill.ts";
+import { invokeAnywhere, invokeSkill } from "./invoke-skill.ts";
 import { chooseLeanTools } from "./lean-tools.ts";
 import {
   giveRun,
@@ -73,7 +73,7 @@ export function runTurn(state: ChatState, order: ChatTurnOrder): Promise<Carried
   const { runId, workRunId, userMessage, signal, record } = order;
   const { maxConversationTokens: _, maxConversationCost: __, ...limits } = state.options.limits ?? {};
   const request = { ...inheritOptions(state.options), limits, userMessage, signal, record };
-  const given = giveRun({ runId, workRunId, host: state.host, request, invoke: invokeSkill });
+  const given = giveRun({ runId, workRunId, host: state.host, request, invoke: invokeAnywhere });
   return carryOut(given, (start) => decideTurn(state, order, start));
 }
 

@@ -1,0 +1,98 @@
+/**
+ * What a worker does with a run that it holds: go on where the journal ends, until the run has ended, waits for a person, or
+ * has to be given back.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { sayFault } from "@metier/base/diagnostic";
+import type { Json } from "@metier/base/json";
+import {
+  type AdvanceOutcome,
+  type DurableRun,
+  ENDED,
+  type JournalStore,
+  type RunLease,
+  type SnapshotStore,
+} from "@metier/durable";
+import { invokeAnywhere } from "../run/invoke-skill.ts";
+import type { RunHost, RunRequest } from "../run/run-request.ts";
+import { failedResult, refusedResult } from "../run/run-result.ts";
+import { type Asking, makeDurable } from "./durable-run.ts";
+import { openRunSteps, type RunSteps } from "./run-steps.ts";
+
+export interface AdvanceOptions {
+  readonly store: JournalStore;
+  /** Absent: the work folder is where it was. */
+  readonly snapshots?: SnapshotStore | undefined;
+  readonly asking?: Asking | undefined;
+}
+
+/** How often a worker looks whether its run is to be cancelled, where nobody tells it. */
+const CANCEL_POLL_MS = 500;
+
+export async function advanceRun(
+  host: RunHost,
+  lease: RunLease,
+  request: RunRequest,
+  { store, snapshots, asking = {} }: AdvanceOptions,
+): Promise<AdvanceOutcome> {
+  const { runId: rootId, holder, lost, stopping } = lease;
+  const held = { rootId, holder, lost, stopping };
+  await store.take(held);
+  const run = await store.get(rootId);
+  if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const steps = await openRunSteps({ store, lease: held, run, snapshots });
+  const ended = new AbortController();
+  try {
+    await steps.stand("running");
+    const signal = watchCancel(store, run, request.signal, ended.signal);
+    const durable = makeDurable(steps, asking);
+    const outcome = await invokeAnywhere({ ...request, signal }, host, {
+      asked: "isolated",
+      runId: run.id,
+      durable,
+    });
+    if (outcome.kind === "left") return await giveBack(outcome.why, steps);
+    if (outcome.kind === "refused") {
+      await steps.end("refused", refusedResult(run.id, outcome.refusal) as unknown as Json);
+    }
+    return { kind: "ended" };
+  } catch (fault) {
+    if (steps.lost.aborted) return { kind: "released" };
+    await steps.end("failed", describeHostFault(run, fault));
+    return { kind: "ended" };
+  } finally {
+    ended.abort();
+  }
+}
+
+async function giveBack(why: "parked" | "released" | "lost", steps: RunSteps): Promise<AdvanceOutcome> {
+  if (why === "lost") return { kind: "released" };
+  await steps.stand(why === "parked" ? "waiting" : "queued");
+  return { kind: why };
+}
+
+/** Aborted when the caller wants it, or when the run is cancelled by anybody. */
+function watchCancel(
+  store: JournalStore,
+  run: DurableRun,
+  caller: AbortSignal | undefined,
+  ended: AbortSignal,
+): AbortSignal {
+  const cancelled = new AbortController();
+  if (run.isCancelled) cancelled.abort();
+  const look = async (): Promise<void> => {
+    while (!ended.aborted && !cancelled.signal.aborted) {
+      await wait(CANCEL_POLL_MS, undefined, { signal: ended });
+      if ((await store.get(run.id))?.isCancelled) cancelled.abort();
+    }
+  };
+  look().catch(() => undefined); // The run has ended, or its store fails, which the run itself says.
+  return caller ? AbortSignal.any([caller, cancelled.signal]) : cancelled.signal;
+}
+
+/** A fault of the host, not of the run: it is not tried for ever. */
+function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): Json {
+  const why = { code: "internal.fault", message: sayFault(fault), hint: "" };
+  const subject = { skill: { name: skill }, trust: { level: "untrusted", reason: "" }, diagnostics: [] } as const;
+  return failedResult(id, subject, why) as unknown as Json;
+}
