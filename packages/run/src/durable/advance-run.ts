@@ -14,16 +14,18 @@ import {
   type SnapshotStore,
 } from "@metier/durable";
 import { invokeAnywhere } from "../run/invoke-skill.ts";
-import type { RunHost, RunRequest } from "../run/run-request.ts";
+import type { RunHost } from "../run/run-request.ts";
 import { failedResult, refusedResult } from "../run/run-result.ts";
-import { type Asking, makeDurable } from "./durable-run.ts";
+import { makeDurable } from "./durable-run.ts";
+import { readOrder, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";
 
 export interface AdvanceOptions {
   readonly store: JournalStore;
   /** Absent: the work folder is where it was. */
   readonly snapshots?: SnapshotStore | undefined;
-  readonly asking?: Asking | undefined;
+  /** How long a question waits for an answer; absent: for ever. */
+  readonly questionMs?: number | undefined;
 }
 
 /** How often a worker looks whether its run is to be cancelled, where nobody tells it. */
@@ -32,21 +34,22 @@ const CANCEL_POLL_MS = 500;
 export async function advanceRun(
   host: RunHost,
   lease: RunLease,
-  request: RunRequest,
-  { store, snapshots, asking = {} }: AdvanceOptions,
+  { store, snapshots, questionMs }: AdvanceOptions,
 ): Promise<AdvanceOutcome> {
-  const { runId: rootId, holder, lost, stopping } = lease;
-  const held = { rootId, holder, lost, stopping };
+  const { runId: rootId, holder, term, lost, stopping } = lease;
+  const held = { rootId, holder, term, lost, stopping };
   await store.take(held);
   const run = await store.get(rootId);
   if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const order = readOrder(run.order);
   const steps = await openRunSteps({ store, lease: held, run, snapshots });
   const ended = new AbortController();
   try {
+    if (order === undefined) throw new Error(`The order of run \`${run.id}\` cannot be read.`);
     await steps.stand("running");
-    const signal = watchCancel(store, run, request.signal, ended.signal);
-    const durable = makeDurable(steps, asking);
-    const outcome = await invokeAnywhere({ ...request, signal }, host, {
+    const signal = watchCancel(store, run, ended.signal);
+    const durable = makeDurable(steps, { waitMs: questionMs, always: order.approve === "every" });
+    const outcome = await invokeAnywhere({ ...toRequest(order), signal }, host, {
       asked: "isolated",
       runId: run.id,
       durable,
@@ -71,13 +74,8 @@ async function giveBack(why: "parked" | "released" | "lost", steps: RunSteps): P
   return { kind: why };
 }
 
-/** Aborted when the caller wants it, or when the run is cancelled by anybody. */
-function watchCancel(
-  store: JournalStore,
-  run: DurableRun,
-  caller: AbortSignal | undefined,
-  ended: AbortSignal,
-): AbortSignal {
+/** Aborted when the run is cancelled by anybody. */
+function watchCancel(store: JournalStore, run: DurableRun, ended: AbortSignal): AbortSignal {
   const cancelled = new AbortController();
   if (run.isCancelled) cancelled.abort();
   const look = async (): Promise<void> => {
@@ -87,7 +85,7 @@ function watchCancel(
     }
   };
   look().catch(() => undefined); // The run has ended, or its store fails, which the run itself says.
-  return caller ? AbortSignal.any([caller, cancelled.signal]) : cancelled.signal;
+  return cancelled.signal;
 }
 
 /** A fault of the host, not of the run: it is not tried for ever. */

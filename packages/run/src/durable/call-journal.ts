@@ -5,7 +5,7 @@
  */
 import type { Json } from "@metier/base/json";
 import { accessTo } from "@metier/sandbox";
-import type { LiveRun } from "../run/live-run.ts";
+import { type LiveRun, reportOnce } from "../run/live-run.ts";
 import { programTools } from "../run/run-request.ts";
 import type { RunResult } from "../run/run-result.ts";
 import { fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
@@ -68,17 +68,26 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       }
     },
     async end(output) {
-      const changed = changesThings(tool, live);
+      const kept = changesThings(tool, live)
+        ? await steps.keepFolder(context.place.world.workDir)
+        : undefined;
+      if (kept?.ok === false) reportUnkept(live, kept.refusal.message);
       const record: ResultRecord = {
         output,
         denied: live.denied.slice(denied).find((entry) => entry.tool === tool.name),
         memory: describeMemory(context.memory),
         spent: durable.spent.get(call.callId),
-        folder: changed ? await steps.keepFolder(context.place.world.workDir) : undefined,
+        folder: kept?.ok ? kept.value : undefined,
       };
       await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json);
     },
   };
+}
+
+/** The run goes on; should its process end, its folder is what the last snapshot has. */
+function reportUnkept(live: LiveRun, why: string): void {
+  const message = `The work folder is not kept from here on: ${live.context.redactor.redact(why)}`;
+  reportOnce(live, "unkept", "run.folder-not-kept", message);
 }
 
 /** Providers number their calls as they like: only together with the step it is one of a kind. */

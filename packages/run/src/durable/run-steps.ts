@@ -8,6 +8,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { removeFolder } from "@metier/base/files";
 import type { Json, JsonObject } from "@metier/base/json";
+import type { Result } from "@metier/base/result";
 import type {
   DurableRun,
   DurableStatus,
@@ -42,8 +43,8 @@ export interface RunSteps {
   ask(question: Omit<NewQuestion, "id">, tell: (questionId: string) => void): Promise<Question>;
   /** A run that this one starts, recorded under the same lease. */
   child(runId: string, skill: string): Promise<RunSteps>;
-  /** Keeps the work folder as it is; gives the snapshot's name. */
-  keepFolder(folder: string): Promise<string | undefined>;
+  /** Keeps the work folder as it is; gives the snapshot's name, or nothing where folders are not kept. */
+  keepFolder(folder: string): Promise<Result<string> | undefined>;
   /** Makes the work folder what it was when that snapshot was taken; empty, where none was. */
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
   /** How it stands while it has not ended. */
