@@ -48,7 +48,11 @@ function write(name: string): string {
 }
 
 /** Works until the run stands so; one that waits has a question that nobody has answered. */
-async function workUntil(metier: Metier, runId: string, ...status: DurableRun["status"][]): Promise<DurableRun> {
+async function workUntil(
+  metier: Metier,
+  runId: string,
+  ...status: DurableRun["status"][]
+): Promise<DurableRun> {
   const worker = metier.durable.work({ slots: 2, leaseMs: 5000 });
   try {
     for (;;) {
@@ -225,6 +229,31 @@ test("a question to the user waits like an approval", async () => {
   await workUntil(metier, runId, "completed");
   const answered = (await eventsOf(durable, runId)).find(({ type }) => type === "tool-finished");
   expect(answered).toMatchObject({ tool: "ask_user", text: "blue" });
+});
+
+test("a conversation goes on from turn to turn, also when one of them waited for an approval", async () => {
+  const world = createRunWorld({ inner: [] });
+  const heard: string[] = [];
+  const durable = openDurable(world, [
+    says("Hello Ada."),
+    bash(write("note")),
+    says("Noted."),
+    says("You are Ada."),
+  ]);
+  const first = await durable.open();
+  const one = await first.durable.send({ message: "I am Ada." });
+  await workUntil(first, one, "completed");
+  const two = await first.durable.send({ message: "Note that.", previous: one });
+  await workUntil(first, two, "waiting");
+  const { id } = await onlyQuestion(first);
+  const second = await durable.open({ onEvent: (event) => heard.push(JSON.stringify(event)) });
+  await second.durable.answer(id, { status: "approved", by: "ada" });
+  expect(await workUntil(second, two, "completed")).toMatchObject({ result: { text: "Noted." } });
+  const three = await second.durable.send({ message: "Who am I?", previous: two });
+  expect(await workUntil(second, three, "completed")).toMatchObject({ result: { text: "You are Ada." } });
+  const asked = heard.find((line) => line.includes("Who am I?") && line.includes("model-called"));
+  expect(asked).toContain("Hello Ada.");
+  expect(asked).toContain("Note that.");
 });
 
 test("a run without durability leaves nothing in the journal, and one without a journal says what is missing", async () => {

@@ -33,16 +33,19 @@ export interface DurableRunParts {
   readonly spent: Map<string, Spent>;
   /** Lets the calls that change something be made one after the other. */
   readonly turns: QuestionQueue;
+  /** The snapshot that its work folder begins with. */
+  readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
 }
 
-export function makeDurable(steps: RunSteps, asking: Asking): DurableRunParts {
+export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
   return {
     steps,
     asking,
+    folderBefore,
     parking: createParking(),
     spent: new Map(),
     turns: createQuestionQueue(),
@@ -61,14 +64,15 @@ interface StartRecord {
 
 const START = "start";
 
-/** Recorded once; a run that goes on is held to it. Gives the system prompt that holds. */
+/** Recorded once; a run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn. */
 export async function holdToStart(
   { steps }: DurableRunParts,
-  { digest, skill }: Pick<PreparedInvocation, "digest" | "skill">,
   host: Pick<RunHost, "config">,
-  now: { readonly model: string; readonly system: string },
+  now: Pick<StartRecord, "model" | "system">,
+  skill?: Pick<PreparedInvocation, "digest" | "skill">,
 ): Promise<Result<string, StartFault>> {
   const config = digestOf(host.config());
+  const digest = skill?.digest ?? "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
     const record: StartRecord = { content: digest, config, ...now };
@@ -78,7 +82,7 @@ export async function holdToStart(
   if (start.content !== digest) {
     return refused({
       code: "run.changed",
-      message: `The run cannot go on: the content of \`${skill.name}\` changed since the run started (${start.content} is now ${digest}).`,
+      message: `The run cannot go on: the content of \`${skill?.skill.name}\` changed since the run started (${start.content} is now ${digest}).`,
       hint: "Start a new run; this one is not repeated with other content.",
     });
   }
@@ -109,14 +113,17 @@ export function describeMemory({ conversation, trust }: ConversationMemory): Mem
   return { activations: conversation.activations, taintedBy: trust.taintedBy };
 }
 
-/** What is in the conversation of a run that goes on. */
-export function recallMemory(durable: DurableRunParts | undefined): ConversationMemory {
+/** What is in the conversation of a run that goes on; `begins`: what was in it at its start. */
+export function recallMemory(
+  durable: DurableRunParts | undefined,
+  begins: ConversationMemory = createMemory(),
+): ConversationMemory {
   const last = durable?.steps.newest("result ") as { readonly memory?: MemoryRecord } | undefined;
-  return createMemory(last?.memory?.activations, last?.memory?.taintedBy);
+  return last?.memory ? createMemory(last.memory.activations, last.memory.taintedBy) : begins;
 }
 
 /** A skill whose instructions are followed in the run. */
-interface FollowedSkill {
+export interface FollowedSkill {
   readonly lists: ToolLists;
   readonly folder?: string | undefined;
 }
@@ -131,10 +138,17 @@ export function recallFollowed({ steps }: DurableRunParts): readonly FollowedSki
   return steps.all("follow ") as unknown as readonly FollowedSkill[];
 }
 
-/** Makes the work folder what it was after the last call that was recorded: what came after did not happen. */
-export async function restoreFolder({ steps }: DurableRunParts, folder: string): Promise<void> {
-  if (!steps.isResumed) return;
-  const results = steps.all("result ") as readonly Json[] as readonly { readonly folder?: string }[];
-  const newest = results.findLast((result) => result.folder !== undefined)?.folder;
-  await steps.restoreFolder(newest, folder);
+/**
+ * Makes the work folder what it was after the last call that was recorded: what came after did not happen. A turn begins
+ * with the folder of the turn before it.
+ */
+export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
+  const newest = newestFolder(durable.steps.all("result ")) ?? durable.folderBefore;
+  if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
+}
+
+/** The name of the last snapshot among the results of calls. */
+export function newestFolder(results: readonly Json[]): string | undefined {
+  const kept = results as readonly { readonly folder?: string }[];
+  return kept.findLast(({ folder }) => folder !== undefined)?.folder;
 }

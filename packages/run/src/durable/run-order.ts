@@ -6,6 +6,7 @@ import { UsageError } from "@metier/base/errors";
 import { isJsonObject, type JsonObject, presentFields } from "@metier/base/json";
 import { fitShape, type Shape } from "@metier/base/shape";
 import type { Caller } from "../invoke/invocation.ts";
+import type { ChatOptions } from "../run/chat-options.ts";
 import type { RunRequest } from "../run/run-request.ts";
 
 /** What of a request can be kept. */
@@ -46,14 +47,41 @@ export function writeOrder(order: RunOrder): JsonObject {
   return { kind: "skill", ...(JSON.parse(JSON.stringify(told)) as JsonObject) };
 }
 
-const orderShape: Shape<RunOrder> = (value) =>
-  isJsonObject(value) && typeof value.skill === "string" ? (value as unknown as RunOrder) : undefined;
+/** The next message of a session: a conversation that goes on after any process. */
+export interface TurnOrder extends Pick<RunOrder, "caller" | "model" | "limits" | "approve"> {
+  readonly message: string;
+  /** The run of the turn before it. */
+  readonly previous?: string | undefined;
+  /** Who the model is and how it answers. */
+  readonly instructions?: string | undefined;
+}
+
+export function writeTurn(order: TurnOrder): JsonObject {
+  return { kind: "turn", ...(JSON.parse(JSON.stringify(order)) as JsonObject) };
+}
+
+type ReadOrder = ({ readonly kind: "skill" } & RunOrder) | ({ readonly kind: "turn" } & TurnOrder);
+
+const orderShape: Shape<ReadOrder> = (value) => {
+  if (!isJsonObject(value)) return undefined;
+  const isRun = value.kind === "skill" && typeof value.skill === "string";
+  const isTurn = value.kind === "turn" && typeof value.message === "string";
+  return isRun || isTurn ? (value as unknown as ReadOrder) : undefined;
+};
 
 /** Written by this program before, so it is only asked whether it can be used. */
-export function readOrder(order: JsonObject): RunOrder | undefined {
+export function readOrder(order: JsonObject): ReadOrder | undefined {
   return fitShape(orderShape, order);
 }
 
 export function toRequest({ approve, source = "user", ...order }: RunOrder): RunRequest {
-  return { ...order, source, ...(approve === "allow" && { approve: "all" as const }) };
+  return { ...order, source, ...readApprove({ approve }) };
+}
+
+export function toChatOptions({ caller, model, limits, instructions, approve }: TurnOrder): ChatOptions {
+  return { caller, model, limits, instructions, ...readApprove({ approve }) };
+}
+
+function readApprove({ approve }: Pick<RunOrder, "approve">): { readonly approve?: "all" } {
+  return approve === "allow" ? { approve: "all" } : {};
 }

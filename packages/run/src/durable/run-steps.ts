@@ -119,7 +119,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
     end: (status, result) => writer.write({ status, result, activeMs: activeMs() }),
     settle: () => writer.write({ activeMs: activeMs() }),
-    sink: { name: "journal", write: (event) => writer.say({ seq: event.seq, event: event as unknown as Json }) },
+    sink: {
+      name: "journal",
+      write: (event) => writer.say({ seq: event.seq, event: event as unknown as Json }),
+    },
     lost: writer.lost,
     stopping: lease.stopping,
   };

@@ -161,11 +161,23 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
   const hooked =
     run.hooks.length === 0
       ? undefined
-      : { tool: toolId(tool), callId, input: run.redactor.redactJson(changed?.value ?? value), step, context };
+      : {
+          tool: toolId(tool),
+          callId,
+          input: run.redactor.redactJson(changed?.value ?? value),
+          step,
+          context,
+        };
   const blocked = hooked && (await beforeTool(hooked, live));
   if (blocked) return deny(blocked, `\`${tool.name}\` was not carried out: ${blocked}`);
   recordCall(call, answer === "ask" ? "approved" : "allow", rule, live);
-  return done({ input: value, read, ...(changed && { input: changed.value, read: changed.read }), context, hooked });
+  return done({
+    input: value,
+    read,
+    ...(changed && { input: changed.value, read: changed.read }),
+    context,
+    hooked,
+  });
 }
 
 /** `value`: as JSON, for whoever decides. `read`: for the tool. */

@@ -71,7 +71,7 @@ export async function decideSkillRun(
   const tools = model.lean ? trimTools(equipped.value.tools, prepared, host) : equipped.value.tools;
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
   const begun = durable
-    ? await holdToStart(durable, prepared, host, { model: model.id, system: redactor.redact(prompt) })
+    ? await holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) }, prepared)
     : done(prompt);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
   for (const { lists, folder } of durable ? recallFollowed(durable) : []) {

@@ -13,7 +13,13 @@ import { abandonRun, carryOut, setUpRun } from "./carry-out.ts";
 import { decideSkillRun } from "./decide-skill-run.ts";
 import { giveRun, type RunContext } from "./run-context.ts";
 import { hideRestricted, keepingOf, type RunHost, type RunRequest } from "./run-request.ts";
-import { type InvokeOutcome, type LeftRun, type RunOutline, type RunResult, refusedResult } from "./run-result.ts";
+import {
+  type InvokeOutcome,
+  type LeftRun,
+  type RunOutline,
+  type RunResult,
+  refusedResult,
+} from "./run-result.ts";
 import { type PrepareWish, prepareRequest } from "./run-tools.ts";
 
 interface InvokeOptions extends Omit<PrepareWish, "isDry"> {

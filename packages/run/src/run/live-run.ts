@@ -39,12 +39,7 @@ export interface LiveRun {
 
 export function beginRun(context: RunContext): LiveRun {
   const { recorder, redactor, capabilityNotes, durable } = context;
-  const stop = createStop(
-    context.limits,
-    context.budget,
-    context.request.signal,
-    durable?.steps.activeMs(),
-  );
+  const stop = createStop(context.limits, context.budget, context.request.signal, durable?.steps.activeMs());
   const text = createTextSoFar();
   const guarded = openModel(context, stop, text);
   if (durable) leaveWith(durable, stop);

@@ -18,8 +18,8 @@ import {
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { Skill, Trust } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
-import type { CapabilityCall, CapabilityUse } from "../events/run-event.ts";
 import { recordActing } from "../durable/call-journal.ts";
+import type { CapabilityCall, CapabilityUse } from "../events/run-event.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import { toCapabilityCaller } from "../invoke/invocation.ts";
 import type { RunGiven } from "./run-context.ts";
@@ -32,8 +32,7 @@ type CapabilityRequest = Pick<
   "caller" | "confirm" | "userMessage" | "message" | "arguments" | "source"
 >;
 
-interface CapabilitiesInput
-  extends Pick<RunGiven, "runId" | "capabilityNotes" | "questions" | "durable"> {
+interface CapabilitiesInput extends Pick<RunGiven, "runId" | "capabilityNotes" | "questions" | "durable"> {
   readonly sandbox: Sandbox;
   readonly skill: Skill;
   /** Already lowered to its caller's. */

@@ -36,10 +36,7 @@ import { type BudgetLimits, createBudget } from "./run-limits.ts";
 import { hideRestricted, hideRuns, programTools, type RunHost, type RunRequest } from "./run-request.ts";
 import type { InvokeOutcome, LeftRun, RunResult } from "./run-result.ts";
 
-export type InvokeFromModel = (
-  request: SkillRequest,
-  call: UseSkillCall,
-) => Promise<InvokeOutcome | LeftRun>;
+export type InvokeFromModel = (request: SkillRequest, call: UseSkillCall) => Promise<InvokeOutcome | LeftRun>;
 
 /** All it needs of a call is a way to be stopped; a host that knows it also says what the user wrote. */
 interface UseSkillCall {

@@ -8,13 +8,14 @@ import type {
   DurableRun,
   EngineWorker,
   JournalStore,
+  NewDurableRun,
   Question,
   QuestionAnswer,
   RunEngine,
   RunLease,
   SnapshotStore,
 } from "@metier/durable";
-import { type RunHost, type RunOrder, writeOrder } from "@metier/run";
+import { type Caller, type RunHost, type RunOrder, type TurnOrder, writeOrder, writeTurn } from "@metier/run";
 import { createRunId } from "@metier/run/events";
 
 /** What makes runs durable: where they are recorded, who advances them, and where their work folders are kept. */
@@ -43,6 +44,8 @@ export interface WorkerOptions {
 export interface DurableRuns {
   /** The run is recorded and waits for a worker. */
   start(order: RunOrder, options?: { readonly runId?: string }): Promise<string>;
+  /** The next turn of a conversation; `previous` names the run of the turn before it, which has ended. */
+  send(order: TurnOrder, options?: { readonly runId?: string }): Promise<string>;
   /** Advances runs until it is stopped. */
   work(options?: WorkerOptions): EngineWorker;
   /** How a run stands, with its result once it has ended. */
@@ -72,15 +75,21 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     const { advanceRun } = await import("@metier/run/engine");
     return advanceRun(host, lease, { store, snapshots: options.snapshots, questionMs });
   };
+  const open = async (
+    run: Pick<NewDurableRun, "skill" | "order">,
+    caller: Caller = {},
+    id = createRunId(),
+  ) => {
+    const { journal, engine } = have();
+    const { userId, tenantId: tenant = "default" } = caller;
+    await journal.create({ ...run, id, tenant, userId });
+    await engine.enqueue(id);
+    return id;
+  };
   return {
-    async start(order, { runId = createRunId() } = {}) {
-      const { journal, engine } = have();
-      const { userId, tenantId = "default" } = order.caller ?? {};
-      const run = { id: runId, tenant: tenantId, userId, skill: order.skill, order: writeOrder(order) };
-      await journal.create(run);
-      await engine.enqueue(runId);
-      return runId;
-    },
+    start: (order, { runId } = {}) =>
+      open({ skill: order.skill, order: writeOrder(order) }, order.caller, runId),
+    send: (order, { runId } = {}) => open({ order: writeTurn(order) }, order.caller, runId),
     work({ slots = DEFAULT_SLOTS, leaseMs = DEFAULT_LEASE_MS, questionMs, onFault = () => undefined } = {}) {
       return have().engine.work({ slots, leaseMs, advance: advance(questionMs), onFault });
     },
@@ -100,4 +109,3 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     },
   };
 }
-
