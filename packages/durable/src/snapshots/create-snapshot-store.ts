@@ -4,10 +4,10 @@ import { done, type Result } from "@metier/base/result";
 import { mapBounded } from "@metier/base/turns";
 import type { MasterKey } from "../keys/master-key.ts";
 import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
-import { type FileEntry, readManifest, writeManifest } from "./manifest.ts";
+import { type KeptFile, readManifest, writeManifest } from "./manifest.ts";
 import { type ReadFiles, readFile } from "./read-files.ts";
 import { restoreFolder } from "./restore-folder.ts";
-import { type BlobKind, damaged, sealFor } from "./seal-blob.ts";
+import { type BlobKind, damagedSnapshot, sealFor } from "./seal-blob.ts";
 import { type FolderBounds, walkFolder } from "./walk-folder.ts";
 
 export interface SnapshotStoreOptions {
@@ -25,7 +25,7 @@ export function createSnapshotStore({ blobs, keys, bounds = BOUNDS }: SnapshotSt
   const folders = new Map<string, ReadFiles>();
   const load = async (kind: BlobKind, name: string, scope: SnapshotScope): Promise<Buffer> => {
     const sealed = await blobs.get(name);
-    if (sealed === undefined) throw damaged(`a part of it is missing (\`${name}\`)`);
+    if (sealed === undefined) throw damagedSnapshot(`a part of it is missing (\`${name}\`)`);
     return sealFor(keys, scope.tenant).open(kind, name, sealed);
   };
   return {
@@ -62,7 +62,7 @@ function recall(folders: Map<string, ReadFiles>, key: string): ReadFiles {
   return known;
 }
 
-function forgetOthers(known: ReadFiles, files: readonly FileEntry[]): void {
+function forgetOthers(known: ReadFiles, files: readonly KeptFile[]): void {
   const present = new Set(files.map(({ path }) => path));
   for (const path of known.keys()) if (!present.has(path)) known.delete(path);
 }

@@ -3,9 +3,9 @@
  * character. Entries are sorted by path, so that the same folder is the same text.
  */
 import { countShape, fitShape, listShape, recordShape, type Shape, textShape } from "@metier/base/shape";
-import { damaged } from "./seal-blob.ts";
+import { damagedSnapshot } from "./seal-blob.ts";
 
-export interface FileEntry {
+export interface KeptFile {
   readonly kind: "file";
   /** Below the folder, `/` between names, as Latin-1. */
   readonly path: string;
@@ -18,13 +18,13 @@ export interface FileEntry {
   readonly parts: readonly string[];
 }
 
-export interface FolderEntry {
+export interface KeptFolder {
   readonly kind: "folder";
   readonly path: string;
   readonly mode: number;
 }
 
-export interface LinkEntry {
+export interface KeptLink {
   readonly kind: "link";
   readonly path: string;
   /** As it stands in the link, as Latin-1. */
@@ -32,9 +32,9 @@ export interface LinkEntry {
 }
 
 export interface Manifest {
-  readonly files: readonly FileEntry[];
-  readonly folders: readonly FolderEntry[];
-  readonly links: readonly LinkEntry[];
+  readonly files: readonly KeptFile[];
+  readonly folders: readonly KeptFolder[];
+  readonly links: readonly KeptLink[];
 }
 
 export function writeManifest({ files, folders, links }: Manifest): Buffer {
@@ -58,7 +58,7 @@ const kindShape =
 
 const MANIFEST: Shape<Manifest> = recordShape<Manifest>({
   files: listShape(
-    recordShape<FileEntry>({
+    recordShape<KeptFile>({
       kind: kindShape("file"),
       path: pathShape,
       mode: countShape,
@@ -68,13 +68,13 @@ const MANIFEST: Shape<Manifest> = recordShape<Manifest>({
     }),
   ),
   folders: listShape(
-    recordShape<FolderEntry>({ kind: kindShape("folder"), path: pathShape, mode: countShape }),
+    recordShape<KeptFolder>({ kind: kindShape("folder"), path: pathShape, mode: countShape }),
   ),
-  links: listShape(recordShape<LinkEntry>({ kind: kindShape("link"), path: pathShape, target: textShape })),
+  links: listShape(recordShape<KeptLink>({ kind: kindShape("link"), path: pathShape, target: textShape })),
 });
 
 export function readManifest(bytes: Buffer): Manifest {
   const manifest = fitShape(MANIFEST, JSON.parse(bytes.toString("utf8")));
-  if (manifest === undefined) throw damaged("it is in a form that this Metier does not know");
+  if (manifest === undefined) throw damagedSnapshot("it is in a form that this Metier does not know");
   return manifest;
 }

@@ -9,7 +9,7 @@ import { type BigIntStats, closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { done, type Result, refused } from "@metier/base/result";
 import type { BlobStore } from "../snapshot-store.ts";
-import type { FileEntry } from "./manifest.ts";
+import type { KeptFile } from "./manifest.ts";
 import type { TenantBlobs } from "./seal-blob.ts";
 import { describePath, type FoundFile, openPlain, unreadable } from "./walk-folder.ts";
 
@@ -37,7 +37,7 @@ export interface FileReading {
   readonly known: ReadFiles;
 }
 
-export async function readFile(reading: FileReading, file: FoundFile): Promise<Result<FileEntry>> {
+export async function readFile(reading: FileReading, file: FoundFile): Promise<Result<KeptFile>> {
   const { path, stats } = file;
   const before = reading.known.get(path);
   if (before?.isSettled && before.stamp === stampOf(stats))
@@ -65,7 +65,7 @@ async function readOpened(
   { blobs, sealing, known }: FileReading,
   path: string,
   descriptor: number,
-): Promise<FileEntry | undefined> {
+): Promise<KeptFile | undefined> {
   const startedAt = Date.now();
   const stats = fstatSync(descriptor, { bigint: true });
   if (!stats.isFile()) return undefined;
@@ -100,7 +100,7 @@ function stampOf({ dev, ino, size, mtimeNs, ctimeNs, mode }: BigIntStats): strin
   return [dev, ino, size, mtimeNs, ctimeNs, mode].join(" ");
 }
 
-function entryOf(path: string, { mode, mtimeNs, size }: BigIntStats, parts: readonly string[]): FileEntry {
+function entryOf(path: string, { mode, mtimeNs, size }: BigIntStats, parts: readonly string[]): KeptFile {
   return {
     kind: "file",
     path,

@@ -6,8 +6,8 @@ import { chmodSync, fchmodSync, futimesSync, lstatSync, mkdirSync, symlinkSync }
 import { type FileHandle, open } from "node:fs/promises";
 import { removeFolder } from "@metier/base/files";
 import { mapBounded } from "@metier/base/turns";
-import type { FileEntry, Manifest } from "./manifest.ts";
-import { damaged } from "./seal-blob.ts";
+import type { KeptFile, Manifest } from "./manifest.ts";
+import { damagedSnapshot } from "./seal-blob.ts";
 import { pathBytes } from "./walk-folder.ts";
 
 /** Files that are written at the same time. */
@@ -20,7 +20,7 @@ export async function restoreFolder(
   readPart: (name: string) => Promise<Uint8Array>,
 ): Promise<void> {
   const present = lstatSync(folder, { throwIfNoEntry: false });
-  if (present && !present.isDirectory()) throw damaged(`\`${folder}\` is not a folder`);
+  if (present && !present.isDirectory()) throw damagedSnapshot(`\`${folder}\` is not a folder`);
   removeFolder(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (present) chmodSync(folder, present.mode & 0o777);
@@ -35,13 +35,13 @@ export async function restoreFolder(
 
 async function restoreFile(
   folder: string,
-  { path, mode, modifiedAt, size, parts }: FileEntry,
+  { path, mode, modifiedAt, size, parts }: KeptFile,
   readPart: (name: string) => Promise<Uint8Array>,
 ): Promise<void> {
   const file = await open(pathBytes(folder, path), "wx", 0o600);
   try {
     const written = await writeParts(file, parts, readPart);
-    if (written !== size) throw damaged("a file of it has another size");
+    if (written !== size) throw damagedSnapshot("a file of it has another size");
     fchmodSync(file.fd, mode);
     futimesSync(file.fd, modifiedAt / 1000, modifiedAt / 1000);
   } finally {

@@ -28,7 +28,7 @@ export function sealFor(keys: MasterKey, tenant: string): TenantBlobs {
   const contents: KeyUse = { tenant, purpose: "snapshot-contents" };
   const keyFor = (use: KeyUse, id: string): Buffer => {
     const key = keys.derive(use, id);
-    if (key === undefined) throw damaged(`it is under master key \`${id}\`, which is not here`);
+    if (key === undefined) throw damagedSnapshot(`it is under master key \`${id}\`, which is not here`);
     return key;
   };
   const digest = (id: string, kind: BlobKind, bytes: Uint8Array): Buffer =>
@@ -49,13 +49,13 @@ export function sealFor(keys: MasterKey, tenant: string): TenantBlobs {
       const blob = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
       const header = blob.subarray(0, HEADER_BYTES);
       if (blob.length < HEADER_BYTES + TAG_BYTES || !header.subarray(0, MARK.length).equals(MARK)) {
-        throw damaged("a part of it is not one");
+        throw damagedSnapshot("a part of it is not one");
       }
       const id = header.subarray(MARK.length).toString("hex");
       const bytes = decrypt(blob, header, blobKey(id, name));
       const [given, is] = [Buffer.from(name), Buffer.from(fullName(id, digest(id, kind, bytes)))];
       if (given.length !== is.length || !timingSafeEqual(given, is))
-        throw damaged("a part of it is another one");
+        throw damagedSnapshot("a part of it is another one");
       return bytes;
     },
   };
@@ -66,10 +66,10 @@ function decrypt(blob: Buffer, header: Buffer, key: Buffer): Buffer {
   try {
     return Buffer.concat([decipher.update(blob.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch {
-    throw damaged("a part of it was changed, or belongs to somebody else");
+    throw damagedSnapshot("a part of it was changed, or belongs to somebody else");
   }
 }
 
-export function damaged(why: string): Error {
+export function damagedSnapshot(why: string): Error {
   return new Error(`The snapshot cannot be restored: ${why}.`);
 }

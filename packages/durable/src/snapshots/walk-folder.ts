@@ -7,7 +7,7 @@ import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSy
 import { setImmediate as breathe } from "node:timers/promises";
 import { namedEntries, showPath } from "@metier/base/files";
 import { done, type Refused, type Result, refused } from "@metier/base/result";
-import type { FolderEntry, LinkEntry } from "./manifest.ts";
+import type { KeptFolder, KeptLink } from "./manifest.ts";
 
 export interface FoundFile {
   /** As Latin-1, below the folder. */
@@ -17,8 +17,8 @@ export interface FoundFile {
 
 export interface FoundFolder {
   readonly files: readonly FoundFile[];
-  readonly folders: readonly FolderEntry[];
-  readonly links: readonly LinkEntry[];
+  readonly folders: readonly KeptFolder[];
+  readonly links: readonly KeptLink[];
 }
 
 export interface FolderBounds {
@@ -37,7 +37,7 @@ const PERMISSIONS = 0o777n;
 
 /** `root`: a real path. Pipes, sockets and devices are passed over: there is nothing in them to keep. */
 export async function walkFolder(root: string, bounds: FolderBounds): Promise<Result<FoundFolder>> {
-  const found = { files: [] as FoundFile[], folders: [] as FolderEntry[], links: [] as LinkEntry[] };
+  const found = { files: [] as FoundFile[], folders: [] as KeptFolder[], links: [] as KeptLink[] };
   const pending = [""];
   let [entries, bytes] = [0, 0];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
