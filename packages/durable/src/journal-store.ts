@@ -56,6 +56,8 @@ export interface DurableRun extends NewDurableRun {
 export interface JournalLease {
   readonly rootId: string;
   readonly holder: string;
+  /** `RunLease.term`: a worker that was paused before it took the journal must not take it from its successor. */
+  readonly term: number;
 }
 
 /** One step, under a key that is unique in its run. */
@@ -147,9 +149,15 @@ export interface JournalStore {
   create(run: NewDurableRun): Promise<boolean>;
   get(runId: string): Promise<DurableRun | undefined>;
   list(filter: RunFilter): Promise<readonly DurableRun[]>;
-  /** Makes the lease's holder the only one who may write to the root run and to all that it started. */
+  /**
+   * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
+   * when a later term has taken it already.
+   */
   take(lease: JournalLease): Promise<void>;
-  /** Throws `LeaseLostError` when somebody else is the holder by now; nothing of the batch is written then. */
+  /**
+   * Throws `LeaseLostError` when somebody else is the holder by now, and plain errors for a key that is there, for an event
+   * whose number does not follow, and for a run that has ended; nothing of the batch is written then.
+   */
   write(lease: JournalLease, batch: JournalBatch): Promise<void>;
   /** A run that a run under this lease starts; the same id again is the same run. */
   createChild(lease: JournalLease, run: NewDurableRun & { readonly parentId: string }): Promise<void>;
@@ -174,7 +182,7 @@ export interface JournalStore {
 /** Another worker holds the run now. Nothing was written. */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
-  constructor({ rootId }: JournalLease) {
+  constructor(rootId: string) {
     super(`The lease of run \`${rootId}\` was lost: another worker advances it now.`);
   }
 }

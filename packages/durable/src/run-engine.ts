@@ -8,6 +8,8 @@ export interface RunLease {
   readonly runId: string;
   /** New with each lease: the journal tells by it who may write. */
   readonly holder: string;
+  /** Counts the leases of this run: whoever has a lower number came before. */
+  readonly term: number;
   /** Aborted when the lease is lost: whatever the run has started must be ended at once. */
   readonly lost: AbortSignal;
   /** Aborted when the worker is to stop: the run is given back at its next step. */
@@ -46,7 +48,9 @@ export interface RunEngine {
   /** A parked run goes on. One that is worked on is advanced once more when it parks; any other stays as it is. */
   wake(runId: string): Promise<void>;
   work(options: WorkOptions): EngineWorker;
-  /** How many wait for a worker, and how many are parked. */
+  /** Forgets runs that ended before this time; their ids are free again. Gives how many. */
+  purge(before: Date): Promise<number>;
+  /** How many wait for a worker, are parked, and are worked on. */
   counts(): Promise<{ readonly queued: number; readonly parked: number; readonly running: number }>;
   close(): Promise<void>;
 }

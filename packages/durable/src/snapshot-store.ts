@@ -2,6 +2,7 @@
  * Snapshots of work folders: content-addressed, incremental and encrypted, so that a run finds its folder again on another
  * machine, byte for byte. Where the bytes lie is behind `BlobStore`.
  */
+import type { Result } from "@metier/base/result";
 
 /** Bytes under names; a folder here, an object store elsewhere. What is stored is encrypted before it gets here. */
 export interface BlobStore {
@@ -17,9 +18,10 @@ export interface BlobStore {
 export interface SnapshotStore {
   /**
    * Takes the folder as it is: regular files, folders, links (as links) and modes. Gives the snapshot's name, which is the
-   * same for the same content; only what is new is stored.
+   * same for the same content; only what is new is stored. Refused: a folder with too many files or bytes, or with one that
+   * cannot be read.
    */
-  take(folder: string, scope: SnapshotScope): Promise<string>;
+  take(folder: string, scope: SnapshotScope): Promise<Result<string>>;
   /** Makes the folder exactly what it was: what is there beside it is removed. Throws when a part is missing or was changed. */
   restore(name: string, folder: string, scope: SnapshotScope): Promise<void>;
 }
