@@ -1,0 +1,90 @@
+/**
+ * What nobody asks for, done every second or so: due schedules, questions whose time is over. And once at the start, what a
+ * killed process had written but not passed on to the engine. Everything here may be done twice without harm.
+ */
+import type { DurableRun, DurableStatus } from "@metier/durable";
+import { finishTurns } from "./routes/session-routes.ts";
+import { forgetOldOrders } from "./runs/order-run.ts";
+import { fireSchedules } from "./schedules/fire-schedules.ts";
+import type { ServiceContext } from "./service-context.ts";
+
+const PAGE = 500;
+const KEEP_ORDERS_MS = 7 * 86_400_000;
+const FORGET_EVERY_MS = 3_600_000;
+
+export interface Sweep {
+  /** Resolves when the look that is under way has ended. */
+  stop(): Promise<void>;
+}
+
+export function startSweep(context: ServiceContext): Sweep {
+  let isStopped = false;
+  let forgetAt = context.now();
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    await expireQuestions(context);
+    await fireSchedules(context);
+    if (context.now() < forgetAt) return;
+    forgetAt = context.now() + FORGET_EVERY_MS;
+    await forgetOldOrders(context, KEEP_ORDERS_MS);
+  };
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (fault) {
+      context.metrics.count("metier_faults_total");
+      context.log.fault("sweep", fault); // The next look tries again.
+    }
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      current = run(look);
+    }, context.times.sweepMs);
+  };
+  let current = run(async () => {
+    await passOn(context);
+    await look();
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await current;
+    },
+  };
+}
+
+async function expireQuestions({ journal, engine, metrics, now }: ServiceContext): Promise<void> {
+  for (const { rootId } of await journal.expireQuestions(now())) {
+    metrics.count("metier_questions_expired_total");
+    await engine.wake(rootId);
+  }
+}
+
+/** A run that was written but not queued; an answer or a cancellation that was written but woke nobody. */
+async function passOn(context: ServiceContext): Promise<void> {
+  await finishTurns(context);
+  const { journal, engine } = context;
+  for await (const { id } of rootRuns(context, "queued")) await engine.enqueue(id);
+  for await (const { id, isCancelled } of rootRuns(context, "waiting")) {
+    const [pending] = isCancelled ? [] : await journal.questions({ rootId: id, status: "pending", limit: 1 });
+    if (pending === undefined) await engine.wake(id);
+  }
+}
+
+async function* rootRuns(
+  { journal, stopping }: ServiceContext,
+  status: DurableStatus,
+): AsyncGenerator<DurableRun, void> {
+  let before: string | undefined;
+  while (!stopping.aborted) {
+    const page: readonly DurableRun[] = await journal.list({
+      status: [status],
+      isRoot: true,
+      before,
+      limit: PAGE,
+    });
+    yield* page;
+    if (page.length < PAGE) return;
+    before = page.at(-1)?.id;
+  }
+}
