@@ -1,5 +1,32 @@
 /** What other packages may use of `@metier/durable`: the ports, and what is the same for every store. */
-export * from "./journal-store.ts";
-export * from "./record-store.ts";
-export * from "./run-engine.ts";
-export * from "./snapshot-store.ts";
+export { catchUp } from "./catch-up.ts";
+export {
+  type AnswerOutcome,
+  type DurableRun,
+  type DurableStatus,
+  ENDED,
+  type JournalBatch,
+  type JournalEntry,
+  type JournalEvent,
+  type JournalLease,
+  type JournalStore,
+  LeaseLostError,
+  type NewDurableRun,
+  type NewQuestion,
+  type Question,
+  type QuestionAnswer,
+  type QuestionFilter,
+  type QuestionKind,
+  type QuestionStatus,
+  type RunFilter,
+} from "./journal-store.ts";
+export type {
+  AuditLine,
+  NewAuditLine,
+  RecordFilter,
+  RecordKey,
+  RecordStore,
+  StoredRecord,
+} from "./record-store.ts";
+export type { AdvanceOutcome, EngineWorker, RunEngine, RunLease, WorkOptions } from "./run-engine.ts";
+export type { BlobStore, SnapshotScope, SnapshotStore } from "./snapshot-store.ts";

@@ -1,0 +1,13 @@
+/** How lines of the audit log are chained, the same in every store: a line that is changed or taken out breaks all after it. */
+import { createHash } from "node:crypto";
+import { canonicalText } from "@metier/base/json";
+import type { AuditLine } from "./record-store.ts";
+
+/** What the first line names as the one before it. */
+export const FIRST_PREVIOUS = "0".repeat(64);
+
+export function sealAuditLine(line: Omit<AuditLine, "digest">): AuditLine {
+  const { tenant, seq, at, actor, action, subject, detail, previous } = line;
+  const sealed = { tenant, seq, at, actor, action, subject, detail, previous };
+  return { ...sealed, digest: createHash("sha256").update(canonicalText(sealed)).digest("hex") };
+}

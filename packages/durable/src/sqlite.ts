@@ -1,0 +1,9 @@
+/** What other packages may use of `@metier/durable/sqlite`: everything on one machine, in files of one process. */
+export { claimHome, type HomeClaim } from "./sqlite/claim-home.ts";
+export { openSqliteEngine } from "./sqlite/open-engine.ts";
+export {
+  openSqliteReader,
+  openSqliteStore,
+  type SqliteReader,
+  type SqliteStore,
+} from "./sqlite/open-store.ts";

@@ -1,0 +1,35 @@
+/**
+ * One process at a time works on a home's SQLite files. The claim is an exclusive lock on a tiny database that is held open:
+ * the system lets go of it when the process ends, however it ends. (`withLock` of base is for changes that take
+ * milliseconds, and takes a lock away from whoever holds it for seconds.)
+ */
+import { join } from "node:path";
+import { done, type Result, refused } from "@metier/base/result";
+import { loadSqlite } from "./load-sqlite.ts";
+import { makePrivateFile } from "./private-file.ts";
+
+export interface HomeClaim {
+  release(): void;
+}
+
+const BUSY = 5;
+
+/** `folder`: where the state of the service is; made when it is not there. */
+export function claimHome(folder: string): Result<HomeClaim> {
+  const sqlite = loadSqlite();
+  if (!sqlite.ok) return sqlite;
+  const file = join(folder, "owner.db");
+  makePrivateFile(file);
+  const connection = new sqlite.value.DatabaseSync(file, { timeout: 0 });
+  try {
+    connection.exec("BEGIN EXCLUSIVE");
+    return done({ release: () => connection.close() });
+  } catch (error) {
+    connection.close();
+    if ((error as { readonly errcode?: number }).errcode !== BUSY) throw error;
+    return refused({
+      message: `Another process already serves or works on \`${folder}\`, and its SQLite files belong to one process at a time.`,
+      hint: "Stop that process, choose another home folder with `--home`, or let both share a Postgres database with `--database`.",
+    });
+  }
+}

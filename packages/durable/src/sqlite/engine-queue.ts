@@ -1,0 +1,74 @@
+/** What the engine needs beside openworkflow, in the same file as its tables. */
+import type { EngineQueue } from "../engine/engine-queue.ts";
+import type { Database, Schema } from "./open-database.ts";
+import type { Row } from "./rows.ts";
+
+/**
+ * The first two are on openworkflow's own table. Without the first, every claim reads all parked runs to find those past a
+ * deadline; nobody here has deadlines, so it is empty. The second makes a run that is released twice the same one.
+ */
+export const ENGINE_SCHEMA: Schema = {
+  name: "engine",
+  migrations: [
+    `
+CREATE INDEX metier_deadlines ON workflow_runs (namespace_id, deadline_at) WHERE deadline_at IS NOT NULL;
+CREATE UNIQUE INDEX metier_one_run ON workflow_runs (namespace_id, workflow_name);
+
+CREATE TABLE engine_queue (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL UNIQUE,
+  due_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX engine_queue_in_order ON engine_queue (due_at, position);
+`,
+  ],
+};
+
+export function openEngineQueue(database: Database, namespace: string): EngineQueue {
+  const { statement, change } = database;
+  const one = (sql: string, ...values: readonly (string | number)[]): Row | undefined =>
+    statement(sql).get(...values);
+  const count = (sql: string, ...values: readonly (string | number)[]): number =>
+    Number(one(sql, ...values)?.count);
+  return {
+    async add(runId, dueAt) {
+      const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?1, ?2
+        WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ?3 AND workflow_name = ?1)
+        ON CONFLICT (run_id) DO NOTHING`;
+      change("buffered", () => statement(sql).run(runId, dueAt, namespace));
+    },
+    async next(now) {
+      const sql = "SELECT run_id FROM engine_queue WHERE due_at <= ? ORDER BY due_at, position LIMIT 1";
+      const row = one(sql, now);
+      return row && String(row.run_id);
+    },
+    async remove(runId) {
+      change("buffered", () => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
+    },
+    async isReleased(runId) {
+      const sql = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?";
+      return one(sql, namespace, runId) !== undefined;
+    },
+    async counts(now) {
+      const time = new Date(now).toISOString();
+      const of = (condition: string): string =>
+        `SELECT count(*) AS count FROM workflow_runs WHERE namespace_id = ?1 AND status IN ('pending', 'running') AND ${condition}`;
+      return {
+        queued:
+          count("SELECT count(*) AS count FROM engine_queue") +
+          count(of("worker_id IS NULL AND available_at <= ?2"), namespace, time),
+        parked: count(of("worker_id IS NULL AND available_at > ?2"), namespace, time),
+        running: count(of("worker_id IS NOT NULL"), namespace),
+      };
+    },
+    async purge(before) {
+      const ended = `FROM workflow_runs WHERE namespace_id = ? AND status IN ('completed', 'failed', 'canceled') AND finished_at < ?`;
+      const given = [namespace, new Date(before).toISOString()] as const;
+      return change("buffered", () => {
+        statement(`DELETE FROM workflow_signals WHERE workflow_run_id IN (SELECT id ${ended})`).run(...given);
+        return Number(statement(`DELETE ${ended}`).run(...given).changes);
+      });
+    },
+    close: async () => database.close(),
+  };
+}

@@ -1,0 +1,87 @@
+/** The reading half of the journal in SQLite: the same for its owner and for readers in other processes. */
+import type { JournalStore, QuestionFilter, RunFilter } from "../journal-store.ts";
+import type { Database } from "./open-database.ts";
+import { type Row, readJson, readQuestion, readRun } from "./rows.ts";
+
+export type JournalReading = Pick<
+  JournalStore,
+  "get" | "list" | "entries" | "events" | "question" | "questionFor" | "questions"
+>;
+
+export function readJournal(database: Database): JournalReading {
+  const one = (sql: string, ...values: readonly (string | number)[]): Row | undefined =>
+    database.statement(sql).get(...values);
+  const all = (sql: string, ...values: readonly (string | number)[]): readonly Row[] =>
+    database.statement(sql).all(...values);
+  return {
+    async get(runId) {
+      const row = one("SELECT * FROM runs WHERE id = ?", runId);
+      return row && readRun(row);
+    },
+    async list(filter) {
+      const { where, values } = runConditions(filter);
+      const sql = `SELECT * FROM runs ${where} ORDER BY position DESC LIMIT ?`;
+      return all(sql, ...values, filter.limit).map(readRun);
+    },
+    async entries(runId) {
+      const rows = all("SELECT key, value FROM entries WHERE run_id = ? ORDER BY position", runId);
+      return rows.map((row) => ({ key: String(row.key), value: readJson(row.value) }));
+    },
+    async events(runId, after, limit) {
+      const sql = "SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?";
+      const rows = all(sql, runId, after, limit);
+      return rows.map((row) => ({ seq: Number(row.seq), event: readJson(row.event) }));
+    },
+    async question(id) {
+      const row = one("SELECT * FROM questions WHERE id = ?", id);
+      return row && readQuestion(row);
+    },
+    async questionFor(runId, key) {
+      const row = one("SELECT * FROM questions WHERE run_id = ? AND key = ?", runId, key);
+      return row && readQuestion(row);
+    },
+    async questions(filter) {
+      const { where, values } = questionConditions(filter);
+      const sql = `SELECT * FROM questions ${where} ORDER BY position LIMIT ?`;
+      return all(sql, ...values, filter.limit).map(readQuestion);
+    },
+  };
+}
+
+interface Conditions {
+  readonly where: string;
+  readonly values: readonly (string | number)[];
+}
+
+function runConditions({ tenant, status, skill, userId, isRoot, before }: RunFilter): Conditions {
+  const marks = status?.map(() => "?").join(", ");
+  return joinConditions([
+    ["tenant = ?", tenant],
+    [`status IN (${marks})`, status],
+    ["skill = ?", skill],
+    ["user_id = ?", userId],
+    ["parent_id IS NULL", isRoot === true ? [] : undefined],
+    ["parent_id IS NOT NULL", isRoot === false ? [] : undefined],
+    ["position < (SELECT position FROM runs WHERE id = ?)", before],
+  ]);
+}
+
+function questionConditions({ tenant, rootId, status, after }: QuestionFilter): Conditions {
+  return joinConditions([
+    ["tenant = ?", tenant],
+    ["root_id = ?", rootId],
+    ["status = ?", status],
+    ["position > (SELECT position FROM questions WHERE id = ?)", after],
+  ]);
+}
+
+/** Those that have values; the texts are few, so that each is prepared once. */
+function joinConditions(
+  conditions: readonly (readonly [string, string | readonly string[] | undefined])[],
+): Conditions {
+  const used = conditions.filter(([, value]) => value !== undefined);
+  return {
+    where: used.length === 0 ? "" : `WHERE ${used.map(([condition]) => condition).join(" AND ")}`,
+    values: used.flatMap(([, value]) => value ?? []),
+  };
+}

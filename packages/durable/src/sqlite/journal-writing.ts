@@ -1,0 +1,176 @@
+/**
+ * The writing half of the journal in SQLite. What a run writes is fenced: who holds its lease is looked up in the transaction
+ * that writes.
+ */
+import type { JsonObject } from "@metier/base/json";
+import {
+  type DurableStatus,
+  ENDED,
+  type JournalBatch,
+  type JournalLease,
+  type JournalStore,
+  LeaseLostError,
+  type NewDurableRun,
+} from "../journal-store.ts";
+import type { Database } from "./open-database.ts";
+import { askQuestions, cancelQuestions } from "./questions.ts";
+import { type Row, readRun, writeOptionalJson } from "./rows.ts";
+
+type JournalWriting = Pick<JournalStore, "create" | "take" | "write" | "createChild" | "cancel" | "purge">;
+
+const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
+
+export function writeJournal(database: Database): JournalWriting {
+  const { statement, change } = database;
+  return {
+    async create(run) {
+      return change("flushed", () => {
+        if (findRun(database, run.id)) return false;
+        insertRun(database, run, rootOf(database, run));
+        return true;
+      });
+    },
+    async take({ rootId, holder, term }) {
+      change("buffered", () => {
+        requireRun(database, rootId);
+        const sql = `INSERT INTO leases (root_id, holder, term) VALUES (?, ?, ?)
+          ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term
+          WHERE excluded.term > term OR excluded.holder = holder`;
+        if (statement(sql).run(rootId, holder, term).changes === 0) throw new LeaseLostError(rootId);
+      });
+    },
+    async write(lease, batch) {
+      change(durabilityOf(batch), () => {
+        requireHolder(database, lease);
+        writeBatch(database, lease, batch);
+      });
+    },
+    async createChild(lease, run) {
+      change("flushed", () => {
+        requireHolder(database, lease);
+        requireOwn(requireRun(database, run.parentId), lease);
+        const known = findRun(database, run.id);
+        if (known) requireOwn(known, lease);
+        else insertRun(database, run, lease.rootId);
+      });
+    },
+    async cancel(runId) {
+      return change("flushed", () => {
+        const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
+        const row: Row | undefined = statement(sql).get(Date.now(), runId);
+        return row && readRun(row);
+      });
+    },
+    async purge(before) {
+      return change("buffered", () => {
+        const sql = `DELETE FROM runs WHERE parent_id IS NULL AND updated_at < ? AND status IN (${ENDED_NAMES})
+          AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.root_id = runs.id AND other.updated_at >= ?)`;
+        // Counts those that are named; what they started goes by the foreign key.
+        return Number(statement(sql).run(before, before).changes);
+      });
+    },
+  };
+}
+
+/**
+ * Steps, questions and ends are what nobody may do a second time after a power cut. Events alone are told again by the steps
+ * that follow them, which flush them, too.
+ */
+function durabilityOf({ entries, questions, status, result }: JournalBatch): "flushed" | "buffered" {
+  const decides = entries?.length || questions?.length || result !== undefined;
+  return decides || (status !== undefined && ENDED.has(status)) ? "flushed" : "buffered";
+}
+
+function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch): void {
+  const { runId, entries = [], questions = [], status, result, activeMs } = batch;
+  const run = requireRun(database, runId);
+  requireOwn(run, lease);
+  if (ENDED.has(run.status as DurableStatus)) {
+    throw new Error(`Run \`${runId}\` has ended (${run.status}): nothing is written to it any more.`);
+  }
+  const now = Date.now();
+  for (const { key, value } of entries) insertEntry(database, runId, key, value);
+  askQuestions(database, run, questions, now);
+  const lastEvent = insertEvents(database, run, batch);
+  database
+    .statement(
+      `UPDATE runs SET last_event = ?, updated_at = ?, status = coalesce(?, status), result = coalesce(?, result),
+        active_ms = coalesce(?, active_ms) WHERE id = ?`,
+    )
+    .run(lastEvent, now, status ?? null, writeOptionalJson(result), wholeNumber(activeMs), runId);
+  if (status !== undefined && ENDED.has(status)) cancelQuestions(database, runId, now);
+}
+
+function insertEntry(database: Database, runId: string, key: string, value: JsonObject[string]): void {
+  const sql =
+    "INSERT INTO entries (run_id, key, value) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING";
+  const { changes } = database.statement(sql).run(runId, key, JSON.stringify(value));
+  if (changes === 0) throw new Error(`Step \`${key}\` of run \`${runId}\` is recorded already.`);
+}
+
+function insertEvents(database: Database, run: Row, { runId, events = [] }: JournalBatch): number {
+  const insert = database.statement("INSERT INTO events (run_id, seq, event) VALUES (?, ?, ?)");
+  let last = Number(run.last_event);
+  for (const { seq, event } of events) {
+    if (seq !== last + 1) {
+      throw new Error(`Event ${seq} of run \`${runId}\` does not follow event ${last}.`);
+    }
+    insert.run(runId, seq, JSON.stringify(event));
+    last = seq;
+  }
+  return last;
+}
+
+function insertRun(database: Database, run: NewDurableRun, rootId: string): void {
+  const { id, tenant, userId, skill, parentId, order } = run;
+  const now = Date.now();
+  database
+    .statement(
+      `INSERT INTO runs (id, tenant, user_id, skill, parent_id, root_id, request, status, created_at, updated_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+    )
+    .run(
+      id,
+      tenant,
+      userId ?? null,
+      skill ?? null,
+      parentId ?? null,
+      rootId,
+      JSON.stringify(order),
+      now,
+      now,
+    );
+}
+
+function rootOf(database: Database, { id, parentId }: NewDurableRun): string {
+  return parentId === undefined ? id : String(requireRun(database, parentId).root_id);
+}
+
+function findRun(database: Database, runId: string): Row | undefined {
+  return database
+    .statement("SELECT id, tenant, root_id, status, last_event FROM runs WHERE id = ?")
+    .get(runId);
+}
+
+function requireRun(database: Database, runId: string): Row {
+  const run = findRun(database, runId);
+  if (run === undefined) throw new Error(`There is no run \`${runId}\` in the journal.`);
+  return run;
+}
+
+function requireHolder(database: Database, { rootId, holder }: JournalLease): void {
+  const row = database.statement("SELECT holder FROM leases WHERE root_id = ?").get(rootId);
+  if (row?.holder !== holder) throw new LeaseLostError(rootId);
+}
+
+function requireOwn(run: Row, { rootId }: JournalLease): void {
+  if (run.root_id !== rootId) {
+    throw new Error(
+      `Run \`${run.id}\` belongs to \`${run.root_id}\`, not to \`${rootId}\`, whose lease this is.`,
+    );
+  }
+}
+
+function wholeNumber(value: number | undefined): number | null {
+  return value === undefined ? null : Math.round(value);
+}

@@ -1,0 +1,168 @@
+/**
+ * One connection to a database file: made for its owner alone, in WAL mode, with forward-only migrations in a table of their
+ * own, and statements that are prepared once. A transaction never waits for anything, so that those of one process follow
+ * one another.
+ */
+import { existsSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { done, type Refusal, type Result, refused } from "@metier/base/result";
+import { loadSqlite } from "./load-sqlite.ts";
+import { makePrivateFile } from "./private-file.ts";
+
+/**
+ * `flushed`: it outlasts a power cut, and so does all that was committed before it. `buffered`: it outlasts the process, at
+ * a hundredth of the time; a power cut may take it, never out of the middle.
+ */
+export type Durability = "flushed" | "buffered";
+
+export interface Database {
+  /** Prepared on first use and kept. */
+  statement(sql: string): StatementSync;
+  /** All of it or nothing. */
+  change<Value>(durability: Durability, change: () => Value): Value;
+  close(): void;
+}
+
+/** What belongs together in a file and has a version. */
+export interface Schema {
+  readonly name: string;
+  /** Each brings the version before it to its own: the first to 1. Only ever added to. */
+  readonly migrations: readonly string[];
+}
+
+/** For the moment in which a reader in another process makes or clears the write-ahead log. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+export function openDatabase(file: string, schema: Schema): Result<Database> {
+  const sqlite = loadSqlite();
+  if (!sqlite.ok) return sqlite;
+  makePrivateFile(file);
+  return attempt(file, () => {
+    const connection = new sqlite.value.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    return closeUnlessDone(connection, () => {
+      connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+      const database = wrap(connection);
+      const refusal = migrate(database, connection, file, schema);
+      return refusal ? refused(refusal) : done(database);
+    });
+  });
+}
+
+/** For another process than the owner's: it sees what is committed and can change nothing. */
+export function openDatabaseReadOnly(file: string, schema: Schema): Result<Database> {
+  const sqlite = loadSqlite();
+  if (!sqlite.ok) return sqlite;
+  if (!existsSync(file)) {
+    return refused({
+      message: `There are no durable runs: \`${file}\` does not exist.`,
+      hint: "Start one with `metier run --durable` or `metier serve`.",
+    });
+  }
+  return attempt(file, () => {
+    const options = { readOnly: true, timeout: BUSY_TIMEOUT_MS };
+    const connection = new sqlite.value.DatabaseSync(file, options);
+    return closeUnlessDone(connection, () => {
+      const version = readVersion(connection, schema);
+      const database = wrap(connection);
+      if (version === schema.migrations.length) return done(database);
+      return refused(version > schema.migrations.length ? tooNew(file, version, schema) : tooOld(file));
+    });
+  });
+}
+
+function wrap(connection: DatabaseSync): Database {
+  const statements = new Map<string, StatementSync>();
+  let current: Durability = "flushed";
+  const statement = (sql: string): StatementSync => {
+    const known = statements.get(sql) ?? connection.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  return {
+    statement,
+    change(durability, change) {
+      if (durability !== current) {
+        connection.exec(`PRAGMA synchronous = ${durability === "flushed" ? "FULL" : "NORMAL"}`);
+        current = durability;
+      }
+      statement("BEGIN IMMEDIATE").run();
+      try {
+        const value = change();
+        statement("COMMIT").run();
+        return value;
+      } catch (error) {
+        if (connection.isTransaction) statement("ROLLBACK").run();
+        throw error;
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+function migrate(
+  database: Database,
+  connection: DatabaseSync,
+  file: string,
+  schema: Schema,
+): Refusal | undefined {
+  return database.change("flushed", () => {
+    connection.exec(
+      "CREATE TABLE IF NOT EXISTS metier_migrations (name TEXT NOT NULL, version INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (name, version)) STRICT",
+    );
+    const version = readVersion(connection, schema);
+    if (version > schema.migrations.length) return tooNew(file, version, schema);
+    const note = connection.prepare("INSERT INTO metier_migrations (name, version, at) VALUES (?, ?, ?)");
+    for (const [index, sql] of schema.migrations.entries()) {
+      if (index < version) continue;
+      connection.exec(sql);
+      note.run(schema.name, index + 1, Date.now());
+    }
+    return undefined;
+  });
+}
+
+function readVersion(connection: DatabaseSync, { name }: Schema): number {
+  const table = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = 'metier_migrations'").get();
+  if (table === undefined) return 0;
+  const row = connection.prepare("SELECT max(version) AS version FROM metier_migrations WHERE name = ?");
+  return Number(row.get(name)?.version ?? 0);
+}
+
+function tooNew(file: string, version: number, { name, migrations }: Schema): Refusal {
+  return {
+    message: `\`${file}\` was written by a newer Metier: its ${name} has version ${version}, and this one knows ${migrations.length}.`,
+    hint: "Use the newer Metier, or another home folder.",
+  };
+}
+
+function tooOld(file: string): Refusal {
+  return {
+    message: `\`${file}\` was written by an older Metier, and a reader changes nothing.`,
+    hint: "Start `metier serve` once: it brings the file up to date.",
+  };
+}
+
+const NOT_A_DATABASE = 26;
+
+/** A file that is no database is somebody else's; all other faults are the host's. */
+function attempt<Value>(file: string, open: () => Result<Value>): Result<Value> {
+  try {
+    return open();
+  } catch (error) {
+    if ((error as { readonly errcode?: number }).errcode !== NOT_A_DATABASE) throw error;
+    return refused({
+      message: `\`${file}\` is not an SQLite database, or it is damaged.`,
+      hint: "Restore it from a copy, or move it away to start anew.",
+    });
+  }
+}
+
+function closeUnlessDone<Value>(connection: DatabaseSync, open: () => Result<Value>): Result<Value> {
+  let opened: Result<Value> | undefined;
+  try {
+    opened = open();
+    return opened;
+  } finally {
+    if (opened?.ok !== true) connection.close();
+  }
+}

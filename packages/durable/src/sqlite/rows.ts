@@ -1,0 +1,95 @@
+/** Rows of the store's tables as the ports have them. */
+import type { Json, JsonObject } from "@metier/base/json";
+import type { DurableRun, DurableStatus, Question, QuestionKind, QuestionStatus } from "../journal-store.ts";
+import type { AuditLine, StoredRecord } from "../record-store.ts";
+
+type Cell = string | number | bigint | null | Uint8Array;
+export type Row = Readonly<Record<string, Cell>>;
+
+export function readRun(row: Row): DurableRun {
+  return {
+    id: text(row.id),
+    tenant: text(row.tenant),
+    userId: optionalText(row.user_id),
+    skill: optionalText(row.skill),
+    parentId: optionalText(row.parent_id),
+    rootId: text(row.root_id),
+    order: readJson(row.request) as JsonObject,
+    status: text(row.status) as DurableStatus,
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    activeMs: Number(row.active_ms),
+    lastEvent: Number(row.last_event),
+    isCancelled: row.is_cancelled === 1,
+    result: readOptionalJson(row.result),
+  };
+}
+
+export function readQuestion(row: Row): Question {
+  return {
+    id: text(row.id),
+    runId: text(row.run_id),
+    rootId: text(row.root_id),
+    tenant: text(row.tenant),
+    key: text(row.key),
+    kind: text(row.kind) as QuestionKind,
+    body: readJson(row.body) as JsonObject,
+    status: text(row.status) as QuestionStatus,
+    askedAt: Number(row.asked_at),
+    expiresAt: optionalNumber(row.expires_at),
+    answer: readOptionalJson(row.answer),
+    answeredBy: optionalText(row.answered_by),
+    answeredAt: optionalNumber(row.answered_at),
+  };
+}
+
+export function readRecord(row: Row): StoredRecord {
+  return {
+    tenant: text(row.tenant),
+    kind: text(row.kind),
+    id: text(row.id),
+    revision: Number(row.revision),
+    body: readJson(row.body) as JsonObject,
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  };
+}
+
+export function readAuditLine(row: Row): AuditLine {
+  return {
+    tenant: text(row.tenant),
+    seq: Number(row.seq),
+    at: Number(row.at),
+    actor: text(row.actor),
+    action: text(row.action),
+    subject: text(row.subject),
+    detail: readOptionalJson(row.detail),
+    previous: text(row.previous),
+    digest: text(row.digest),
+  };
+}
+
+export function readJson(cell: Cell | undefined): Json {
+  return JSON.parse(text(cell)) as Json;
+}
+
+/** As text, or nothing where there is no value; `null` of JSON is a value. */
+export function writeOptionalJson(value: Json | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function readOptionalJson(cell: Cell | undefined): Json | undefined {
+  return cell === null || cell === undefined ? undefined : readJson(cell);
+}
+
+function text(cell: Cell | undefined): string {
+  return String(cell);
+}
+
+function optionalText(cell: Cell | undefined): string | undefined {
+  return cell === null || cell === undefined ? undefined : String(cell);
+}
+
+function optionalNumber(cell: Cell | undefined): number | undefined {
+  return cell === null || cell === undefined ? undefined : Number(cell);
+}

@@ -1,0 +1,102 @@
+/**
+ * The tables of journal and records. Times are milliseconds since 1970, values are JSON as text. A migration that was
+ * released is never changed; a new one is added below it.
+ */
+import type { Schema } from "./open-database.ts";
+
+const RUNS = `
+CREATE TABLE runs (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  tenant TEXT NOT NULL,
+  user_id TEXT,
+  skill TEXT,
+  parent_id TEXT,
+  root_id TEXT NOT NULL,
+  request TEXT NOT NULL,
+  status TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  active_ms INTEGER NOT NULL DEFAULT 0,
+  last_event INTEGER NOT NULL DEFAULT 0,
+  is_cancelled INTEGER NOT NULL DEFAULT 0,
+  result TEXT,
+  FOREIGN KEY (root_id) REFERENCES runs (id) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX runs_by_tenant ON runs (tenant, position);
+CREATE INDEX runs_by_status ON runs (status, position);
+CREATE INDEX runs_by_root ON runs (root_id);
+
+CREATE TABLE leases (
+  root_id TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  holder TEXT NOT NULL,
+  term INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE entries (
+  position INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  UNIQUE (run_id, key)
+) STRICT;
+
+CREATE TABLE events (
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  event TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq)
+) STRICT;
+
+CREATE TABLE questions (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  root_id TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  key TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending',
+  asked_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  answer TEXT,
+  answered_by TEXT,
+  answered_at INTEGER,
+  UNIQUE (run_id, key)
+) STRICT;
+CREATE INDEX questions_by_tenant ON questions (tenant, status, position);
+CREATE INDEX questions_by_root ON questions (root_id, position);
+CREATE INDEX questions_that_expire ON questions (expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
+`;
+
+const RECORDS = `
+CREATE TABLE records (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (tenant, kind, id)
+) STRICT;
+CREATE INDEX records_by_kind ON records (kind, id);
+CREATE INDEX records_in_order ON records (tenant, kind, position);
+
+CREATE TABLE audit (
+  tenant TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  detail TEXT,
+  previous TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+`;
+
+export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS] };
