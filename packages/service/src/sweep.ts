@@ -2,13 +2,12 @@
  * What nobody asks for, done every second or so: due schedules, questions whose time is over. And once at the start, what a
  * killed process had written but not passed on to the engine. Everything here may be done twice without harm.
  */
-import type { DurableRun, DurableStatus } from "@metier/durable";
+import { catchUp } from "@metier/durable";
 import { finishTurns } from "./routes/session-routes.ts";
 import { forgetOldOrders } from "./runs/order-run.ts";
 import { fireSchedules } from "./schedules/fire-schedules.ts";
 import type { ServiceContext } from "./service-context.ts";
 
-const PAGE = 500;
 const KEEP_ORDERS_MS = 7 * 86_400_000;
 const FORGET_EVERY_MS = 3_600_000;
 
@@ -41,7 +40,8 @@ export function startSweep(context: ServiceContext): Sweep {
     }, context.times.sweepMs);
   };
   let current = run(async () => {
-    await passOn(context);
+    await finishTurns(context);
+    await catchUp(context.journal, context.engine);
     await look();
   });
   return {
@@ -57,34 +57,5 @@ async function expireQuestions({ journal, engine, metrics, now }: ServiceContext
   for (const { rootId } of await journal.expireQuestions(now())) {
     metrics.count("metier_questions_expired_total");
     await engine.wake(rootId);
-  }
-}
-
-/** A run that was written but not queued; an answer or a cancellation that was written but woke nobody. */
-async function passOn(context: ServiceContext): Promise<void> {
-  await finishTurns(context);
-  const { journal, engine } = context;
-  for await (const { id } of rootRuns(context, "queued")) await engine.enqueue(id);
-  for await (const { id, isCancelled } of rootRuns(context, "waiting")) {
-    const [pending] = isCancelled ? [] : await journal.questions({ rootId: id, status: "pending", limit: 1 });
-    if (pending === undefined) await engine.wake(id);
-  }
-}
-
-async function* rootRuns(
-  { journal, stopping }: ServiceContext,
-  status: DurableStatus,
-): AsyncGenerator<DurableRun, void> {
-  let before: string | undefined;
-  while (!stopping.aborted) {
-    const page: readonly DurableRun[] = await journal.list({
-      status: [status],
-      isRoot: true,
-      before,
-      limit: PAGE,
-    });
-    yield* page;
-    if (page.length < PAGE) return;
-    before = page.at(-1)?.id;
   }
 }
