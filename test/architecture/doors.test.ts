@@ -20,6 +20,7 @@ const ORDER: readonly string[] = [
   "scan",
   "capabilities",
   "install",
+  "durable",
   "run",
   "runtime",
   "evals",

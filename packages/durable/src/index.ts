@@ -3,6 +3,7 @@ export { catchUp } from "./catch-up.ts";
 export {
   type AnswerOutcome,
   type DurableRun,
+  type DurableRunFilter,
   type DurableStatus,
   ENDED,
   type JournalBatch,
@@ -18,7 +19,6 @@ export {
   type QuestionFilter,
   type QuestionKind,
   type QuestionStatus,
-  type RunFilter,
 } from "./journal-store.ts";
 export type {
   AuditLine,

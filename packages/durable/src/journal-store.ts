@@ -123,7 +123,7 @@ export type AnswerOutcome =
   | { readonly kind: "late"; readonly question: Question }
   | { readonly kind: "unknown" };
 
-export interface RunFilter {
+export interface DurableRunFilter {
   readonly tenant?: string | undefined;
   readonly status?: readonly DurableStatus[] | undefined;
   readonly skill?: string | undefined;
@@ -148,7 +148,7 @@ export interface JournalStore {
   /** `false`: a run of that id is there already, and stays as it is. */
   create(run: NewDurableRun): Promise<boolean>;
   get(runId: string): Promise<DurableRun | undefined>;
-  list(filter: RunFilter): Promise<readonly DurableRun[]>;
+  list(filter: DurableRunFilter): Promise<readonly DurableRun[]>;
   /**
    * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
    * when a later term has taken it already.

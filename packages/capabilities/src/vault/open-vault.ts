@@ -14,7 +14,7 @@ import type { FlattenedJWE } from "jose";
 import type { ProviderVault } from "../capability.ts";
 import { CapabilityStateError, damagedFile, digestName, readStateFile } from "../state-files.ts";
 import type { Keychain } from "./keychain.ts";
-import { makePrivateFolder, openKeys, readPrivate, type VaultKey, type VaultKeys } from "./vault-keys.ts";
+import { makeVaultFolder, openKeys, readVaultFile, type VaultKey, type VaultKeys } from "./vault-keys.ts";
 
 export interface Vault {
   /** What one provider keeps for one user. */
@@ -104,9 +104,9 @@ export function describeVault({ folder, keychain }: Pick<VaultOptions, "folder" 
   const known = { folder, keychain: keychain?.name };
   if (!existsSync(folder)) return { ...known, key: "none" };
   try {
-    makePrivateFolder(folder);
-    if (readPrivate(join(folder, "keychain.json")) !== undefined) return { ...known, key: "keychain" };
-    return { ...known, key: readPrivate(join(folder, "key.json")) === undefined ? "none" : "file" };
+    makeVaultFolder(folder);
+    if (readVaultFile(join(folder, "keychain.json")) !== undefined) return { ...known, key: "keychain" };
+    return { ...known, key: readVaultFile(join(folder, "key.json")) === undefined ? "none" : "file" };
   } catch (error) {
     if (!(error instanceof CapabilityStateError)) throw error;
     const { message, hint } = error;

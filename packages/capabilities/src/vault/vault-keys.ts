@@ -3,24 +3,11 @@
  * the folder of the vault say so; each is made once. An entry names its key, so both kinds may be in use side by side.
  */
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { flushFolder, makeOwnedName, removeLeftovers } from "@metier/base/files";
+import { makePrivate, makePrivateFolder, readPrivate } from "@metier/base/files";
 import { isJsonObject } from "@metier/base/json";
+import type { Result } from "@metier/base/result";
 import { CapabilityStateError } from "../state-files.ts";
 import type { Keychain } from "./keychain.ts";
 
@@ -59,7 +46,7 @@ export function openKeys({ folder, keychain, onDiagnostic }: KeyPlaces): VaultKe
     return key;
   };
   const choose = async (): Promise<VaultKey> => {
-    makePrivateFolder(folder);
+    makeVaultFolder(folder);
     try {
       const kept = (await readKeychainKey(accountFile, keychain)) ?? readKeyFile(keyFile);
       const made = kept ?? (keychain && (await makeKeychainKey(accountFile, keychain)));
@@ -82,7 +69,7 @@ export function openKeys({ folder, keychain, onDiagnostic }: KeyPlaces): VaultKe
     },
     async find(id) {
       if (!known.has(id)) {
-        makePrivateFolder(folder);
+        makeVaultFolder(folder);
         const text = readKeyFile(keyFile);
         if (text !== undefined) await remember(text);
       }
@@ -155,7 +142,7 @@ async function whyNot(look: () => Promise<unknown>): Promise<string> {
 }
 
 function readField(file: string, field: string, form: RegExp): string | undefined {
-  const text = readPrivate(file);
+  const text = readVaultFile(file);
   if (text === undefined) return undefined;
   const value = parseField(text, field);
   if (typeof value === "string" && form.test(value)) return value;
@@ -184,78 +171,18 @@ function reportKeychain(path: string, keychain: Keychain | undefined, why: strin
   };
 }
 
-// Files that only their owner may see: made once and never replaced, whoever else makes them at the same time.
-
-const MAX_BYTES = 4096;
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
 /** `undefined` when there is none. Throws `CapabilityStateError` when others could have read or written it. */
-export function readPrivate(file: string): string | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, OPEN_FLAGS);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    const why = code === "ELOOP" ? "it is a link, and a key is only read from a file in place" : message;
-    throw refuseFile(file, why, `Look at \`ls -l '${file}'\` and put the file itself there.`);
-  }
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile() || stats.size > MAX_BYTES) {
-      throw refuseFile(file, "it is not a small regular file", `Remove it: \`rm -r '${file}'\`.`);
-    }
-    checkOwner(file, stats, "600");
-    return readFileSync(descriptor, "utf8");
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Whether it is ours: `false` when another process was faster, whose file is whole by then. */
-function makePrivate(file: string, text: string): boolean {
-  const folder = dirname(file);
-  const temporary = join(folder, makeOwnedName({ prefix: `.${basename(file)}.`, suffix: ".tmp" }));
-  removeLeftovers(file);
-  const descriptor = openSync(temporary, "wx", 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-    linkSync(temporary, file); // Unlike a rename, it fails when the name is taken.
-    flushFolder(folder);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    closeSync(descriptor);
-    rmSync(temporary, { force: true });
-  }
+export function readVaultFile(file: string): string | undefined {
+  return useOrThrow(file, readPrivate(file));
 }
 
 /** A folder that is there must be this user's alone. */
-export function makePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  checkOwner(folder, statSync(folder), "700");
+export function makeVaultFolder(folder: string): void {
+  useOrThrow(folder, makePrivateFolder(folder));
 }
 
-/** Names the one command that sets it right. Systems without such owners have other means. */
-function checkOwner(path: string, { uid, mode }: Stats, wanted: string): void {
-  const user = process.geteuid?.();
-  if (user === undefined) return;
-  if (uid !== user) {
-    throw refuseFile(
-      path,
-      `it belongs to user ${uid}, and you are ${user}`,
-      `Run \`sudo chown ${user} '${path}'\`.`,
-    );
-  }
-  if ((mode & 0o077) !== 0) {
-    const is = (mode & 0o777).toString(8);
-    throw refuseFile(path, `others than you can reach it (mode ${is})`, `Run \`chmod ${wanted} '${path}'\`.`);
-  }
-}
-
-function refuseFile(path: string, why: string, hint: string): CapabilityStateError {
-  return new CapabilityStateError(`The vault is not used, because of \`${path}\`: ${why}.`, hint);
+function useOrThrow<Value>(path: string, read: Result<Value>): Value {
+  if (read.ok) return read.value;
+  const { message, hint = "" } = read.refusal;
+  throw new CapabilityStateError(`The vault is not used, because of \`${path}\`: ${message}.`, hint);
 }

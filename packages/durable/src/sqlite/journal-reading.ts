@@ -1,5 +1,5 @@
 /** The reading half of the journal in SQLite: the same for its owner and for readers in other processes. */
-import type { JournalStore, QuestionFilter, RunFilter } from "../journal-store.ts";
+import type { DurableRunFilter, JournalStore, QuestionFilter } from "../journal-store.ts";
 import type { Database } from "./open-database.ts";
 import { type Row, readJson, readQuestion, readRun } from "./rows.ts";
 
@@ -53,7 +53,7 @@ interface Conditions {
   readonly values: readonly (string | number)[];
 }
 
-function runConditions({ tenant, status, skill, userId, isRoot, before }: RunFilter): Conditions {
+function runConditions({ tenant, status, skill, userId, isRoot, before }: DurableRunFilter): Conditions {
   const marks = status?.map(() => "?").join(", ");
   return joinConditions([
     ["tenant = ?", tenant],

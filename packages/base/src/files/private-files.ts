@@ -1,0 +1,86 @@
+/**
+ * Files that only their owner may see, such as keys: made once and never replaced, whoever else makes them at the same time,
+ * and not used when others could have read or written them. A refusal's message is the reason alone and begins in lower case.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { done, type Refused, type Result, refused } from "../result.ts";
+import { flushFolder, makeOwnedName, removeLeftovers } from "./write-atomic.ts";
+
+const MAX_BYTES = 16_384;
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** `undefined` when there is none. Refused when others could have read or written it. */
+export function readPrivate(file: string): Result<string | undefined> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, OPEN_FLAGS);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return done(undefined);
+    const why = code === "ELOOP" ? "it is a link, and a key is only read from a file in place" : message;
+    return refused({ message: why, hint: `Look at \`ls -l '${file}'\` and put the file itself there.` });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || stats.size > MAX_BYTES) {
+      return refused({ message: "it is not a small regular file", hint: `Remove it: \`rm -r '${file}'\`.` });
+    }
+    return checkOwner(file, stats, "600") ?? done(readFileSync(descriptor, "utf8"));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether it is ours: `false` when another process was faster, whose file is whole by then. */
+export function makePrivate(file: string, text: string): boolean {
+  const folder = dirname(file);
+  const temporary = join(folder, makeOwnedName({ prefix: `.${basename(file)}.`, suffix: ".tmp" }));
+  removeLeftovers(file);
+  const descriptor = openSync(temporary, "wx", 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+    linkSync(temporary, file); // Unlike a rename, it fails when the name is taken.
+    flushFolder(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    closeSync(descriptor);
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** A folder that is there must be this user's alone. */
+export function makePrivateFolder(folder: string): Result<string> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return checkOwner(folder, statSync(folder), "700") ?? done(folder);
+}
+
+/** Names the one command that sets it right. Systems without such owners have other means. */
+function checkOwner(path: string, { uid, mode }: Stats, wanted: string): Refused | undefined {
+  const user = process.geteuid?.();
+  if (user === undefined) return undefined;
+  if (uid !== user) {
+    const message = `it belongs to user ${uid}, and you are ${user}`;
+    return refused({ message, hint: `Run \`sudo chown ${user} '${path}'\`.` });
+  }
+  if ((mode & 0o077) === 0) return undefined;
+  const message = `others than you can reach it (mode ${(mode & 0o777).toString(8)})`;
+  return refused({ message, hint: `Run \`chmod ${wanted} '${path}'\`.` });
+}

@@ -1,0 +1,77 @@
+/** Snapshots of work folders over any blob store: what a folder holds, as encrypted blobs and a manifest that names them. */
+import { realpathSync } from "node:fs";
+import { done, type Result } from "@metier/base/result";
+import { mapBounded } from "@metier/base/turns";
+import type { MasterKey } from "../keys/master-key.ts";
+import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
+import { type KeptFile, readManifest, writeManifest } from "./manifest.ts";
+import { type ReadFiles, readFile } from "./read-files.ts";
+import { restoreFolder } from "./restore-folder.ts";
+import { type BlobKind, damagedSnapshot, sealFor } from "./seal-blob.ts";
+import { type FolderBounds, walkFolder } from "./walk-folder.ts";
+
+export interface SnapshotStoreOptions {
+  readonly blobs: BlobStore;
+  readonly keys: MasterKey;
+  readonly bounds?: FolderBounds;
+}
+
+const BOUNDS: FolderBounds = { maxEntries: 50_000, maxBytes: 4 * 1024 ** 3 };
+const MOST_AT_ONCE = 8;
+/** Folders of which it is known what was read; of any other, all files are read. */
+const MOST_FOLDERS = 200;
+
+export function createSnapshotStore({ blobs, keys, bounds = BOUNDS }: SnapshotStoreOptions): SnapshotStore {
+  const folders = new Map<string, ReadFiles>();
+  const load = async (kind: BlobKind, name: string, scope: SnapshotScope): Promise<Buffer> => {
+    const sealed = await blobs.get(name);
+    if (sealed === undefined) throw damagedSnapshot(`a part of it is missing (\`${name}\`)`);
+    return sealFor(keys, scope.tenant).open(kind, name, sealed);
+  };
+  return {
+    async take(folder, { tenant }) {
+      const root = realpathSync.native(folder);
+      const found = await walkFolder(root, bounds);
+      if (!found.ok) return found;
+      const sealing = sealFor(keys, tenant);
+      const known = recall(folders, JSON.stringify([tenant, root]));
+      const reading = { root, blobs, sealing, known };
+      const read = await mapBounded(found.value.files, MOST_AT_ONCE, (file) => readFile(reading, file));
+      const files = allDone(read);
+      if (!files.ok) return files;
+      forgetOthers(known, files.value);
+      const manifest = writeManifest({ ...found.value, files: files.value });
+      const name = sealing.nameOf("manifest", manifest);
+      if (!(await blobs.has(name))) await blobs.put(name, sealing.seal(name, manifest));
+      return done(name);
+    },
+    async restore(name, folder, scope) {
+      const manifest = readManifest(await load("manifest", name, scope));
+      await restoreFolder(folder, manifest, (part) => load("part", part, scope));
+    },
+  };
+}
+
+/** The one that was used longest ago makes room. */
+function recall(folders: Map<string, ReadFiles>, key: string): ReadFiles {
+  const known: ReadFiles = folders.get(key) ?? new Map();
+  folders.delete(key);
+  folders.set(key, known);
+  const [oldest] = folders.keys();
+  if (folders.size > MOST_FOLDERS && oldest !== undefined) folders.delete(oldest);
+  return known;
+}
+
+function forgetOthers(known: ReadFiles, files: readonly KeptFile[]): void {
+  const present = new Set(files.map(({ path }) => path));
+  for (const path of known.keys()) if (!present.has(path)) known.delete(path);
+}
+
+function allDone<Value>(results: readonly Result<Value>[]): Result<readonly Value[]> {
+  const values: Value[] = [];
+  for (const result of results) {
+    if (!result.ok) return result;
+    values.push(result.value);
+  }
+  return done(values);
+}

@@ -1,0 +1,99 @@
+/**
+ * Blobs as files of a folder. A blob is whole or not there: it is written beside its name, flushed and then renamed. All of
+ * it without blocking, since a folder with thousands of files is thousands of flushes.
+ */
+import { constants } from "node:fs";
+import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { makeOwnedName } from "@metier/base/files";
+import type { BlobStore } from "../snapshot-store.ts";
+
+/** `<tenant>/<digest>`; nothing else becomes a path. */
+const NAME = /^(?<owner>[0-9a-f]{16})\/(?<shard>[0-9a-f]{2})(?<rest>[0-9a-f]{62})$/;
+
+export function openFolderBlobs(folder: string): BlobStore {
+  const fileOf = (name: string): string => {
+    const { owner, shard, rest } = NAME.exec(name)?.groups ?? {};
+    if (owner === undefined || shard === undefined || rest === undefined) {
+      throw new Error(`\`${name}\` is not the name of a blob.`);
+    }
+    return join(folder, owner, shard, rest);
+  };
+  return {
+    has: (name) => isThere(fileOf(name)),
+    async put(name, bytes) {
+      const file = fileOf(name);
+      if (!(await isThere(file))) await writeFlushed(file, bytes);
+    },
+    async get(name) {
+      try {
+        return await readFile(fileOf(name));
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+    async delete(name) {
+      await rm(fileOf(name), { force: true });
+    },
+    async list(prefix) {
+      const names: string[] = [];
+      for (const owner of await entriesOf(folder)) {
+        for (const shard of await entriesOf(join(folder, owner))) {
+          for (const rest of await entriesOf(join(folder, owner, shard))) {
+            const name = `${owner}/${shard}${rest}`;
+            if (NAME.test(name) && name.startsWith(prefix)) names.push(name);
+          }
+        }
+      }
+      return names.sort();
+    },
+  };
+}
+
+async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {
+  const folder = dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, makeOwnedName({ prefix: ".", suffix: ".tmp" }));
+  try {
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function entriesOf(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}

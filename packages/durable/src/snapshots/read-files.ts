@@ -1,0 +1,113 @@
+/**
+ * The contents of a folder's files as stored parts. A file that has not changed since it was last read is not read again: its
+ * stamp tells, unless it was changed so shortly before it was read that a later change could have the same stamp.
+ *
+ * Files are split into parts of a fixed size. Small ones, which most are, are one part each; of a large one no more than a
+ * part is in memory, and a log that grows is stored again only at its end.
+ */
+import { type BigIntStats, closeSync, fstatSync, read } from "node:fs";
+import { promisify } from "node:util";
+import { done, type Result, refused } from "@metier/base/result";
+import type { BlobStore } from "../snapshot-store.ts";
+import type { KeptFile } from "./manifest.ts";
+import type { TenantBlobs } from "./seal-blob.ts";
+import { describePath, type FoundFile, openPlain, unreadable } from "./walk-folder.ts";
+
+const PART_BYTES = 4 * 1024 * 1024;
+/** Coarser than the clocks of file systems. */
+const CLOCK_MS = 2_000;
+const ATTEMPTS = 3;
+const PERMISSIONS = 0o777n;
+const readInto = promisify(read);
+
+interface ReadFile {
+  readonly stamp: string;
+  /** Whether a file with that stamp must still have that content. */
+  readonly isSettled: boolean;
+  readonly parts: readonly string[];
+}
+
+/** Of one folder, by path. */
+export type ReadFiles = Map<string, ReadFile>;
+
+export interface FileReading {
+  readonly root: string;
+  readonly blobs: BlobStore;
+  readonly sealing: TenantBlobs;
+  readonly known: ReadFiles;
+}
+
+export async function readFile(reading: FileReading, file: FoundFile): Promise<Result<KeptFile>> {
+  const { path, stats } = file;
+  const before = reading.known.get(path);
+  if (before?.isSettled && before.stamp === stampOf(stats))
+    return done(entryOf(file.path, stats, before.parts));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const opened = openPlain(reading.root, path);
+    if (!opened.ok) return opened;
+    try {
+      const entry = await readOpened(reading, path, opened.value);
+      if (entry) return done(entry);
+    } catch (error) {
+      return unreadable(path, error);
+    } finally {
+      closeSync(opened.value);
+    }
+  }
+  return refused({
+    message: `The work folder cannot be kept: ${describePath(path)} changes while it is read.`,
+    hint: "Let the run end what writes to it.",
+  });
+}
+
+/** `undefined`: it was changed meanwhile. */
+async function readOpened(
+  { blobs, sealing, known }: FileReading,
+  path: string,
+  descriptor: number,
+): Promise<KeptFile | undefined> {
+  const startedAt = Date.now();
+  const stats = fstatSync(descriptor, { bigint: true });
+  if (!stats.isFile()) return undefined;
+  const parts: string[] = [];
+  for (let position = 0; position < Number(stats.size); position += PART_BYTES) {
+    const part = await readPart(descriptor, position, Math.min(PART_BYTES, Number(stats.size) - position));
+    if (part === undefined) return undefined;
+    const name = sealing.nameOf("part", part);
+    if (!(await blobs.has(name))) await blobs.put(name, sealing.seal(name, part));
+    parts.push(name);
+  }
+  const stamp = stampOf(stats);
+  if (stampOf(fstatSync(descriptor, { bigint: true })) !== stamp) return undefined;
+  const isSettled = Number(stats.ctimeNs / 1_000_000n) < startedAt - CLOCK_MS;
+  known.set(path, { stamp, isSettled, parts });
+  return entryOf(path, stats, parts);
+}
+
+/** `undefined`: it has become shorter. */
+async function readPart(descriptor: number, position: number, size: number): Promise<Buffer | undefined> {
+  const part = Buffer.allocUnsafe(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await readInto(descriptor, part, length, size - length, position + length);
+    if (bytesRead === 0) return undefined;
+    length += bytesRead;
+  }
+  return part;
+}
+
+function stampOf({ dev, ino, size, mtimeNs, ctimeNs, mode }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs, mode].join(" ");
+}
+
+function entryOf(path: string, { mode, mtimeNs, size }: BigIntStats, parts: readonly string[]): KeptFile {
+  return {
+    kind: "file",
+    path,
+    mode: Number(mode & PERMISSIONS),
+    // Rounded, because a restored time may be some nanoseconds short.
+    modifiedAt: Number((mtimeNs + 500_000n) / 1_000_000n),
+    size: Number(size),
+    parts,
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Bytes of one tenant as they are stored: under a name that is a keyed digest of them, encrypted with a key that is made from
+ * the tenant's key and that name. No key is used for two contents, the same content is the same blob, and neither name nor
+ * bytes say anything to who does not have the tenant's key.
+ */
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from "node:crypto";
+import type { KeyUse, MasterKey } from "../keys/master-key.ts";
+
+export type BlobKind = "part" | "manifest";
+
+export interface TenantBlobs {
+  nameOf(kind: BlobKind, bytes: Uint8Array): string;
+  /** Under the name that `nameOf` gave. */
+  seal(name: string, bytes: Uint8Array): Buffer;
+  /** Throws when it was changed, is another one, or its master key is gone. */
+  open(kind: BlobKind, name: string, sealed: Uint8Array): Buffer;
+}
+
+const CIPHER = "aes-256-gcm";
+const MARK = Buffer.from("MTR1");
+const HEADER_BYTES = MARK.length + 8;
+const TAG_BYTES = 16;
+/** Allowed once for each key; here every key is used once. */
+const NONCE = Buffer.alloc(12);
+
+export function sealFor(keys: MasterKey, tenant: string): TenantBlobs {
+  const names: KeyUse = { tenant, purpose: "snapshot-names" };
+  const contents: KeyUse = { tenant, purpose: "snapshot-contents" };
+  const keyFor = (use: KeyUse, id: string): Buffer => {
+    const key = keys.derive(use, id);
+    if (key === undefined) throw damagedSnapshot(`it is under master key \`${id}\`, which is not here`);
+    return key;
+  };
+  const digest = (id: string, kind: BlobKind, bytes: Uint8Array): Buffer =>
+    createHmac("sha256", keyFor(names, id)).update(`${kind}\0`).update(bytes).digest();
+  /** The first part is the same for all of a tenant's blobs, so that they can be listed. */
+  const fullName = (id: string, hash: Buffer): string =>
+    `${createHmac("sha256", keyFor(names, id)).update("tenant").digest("hex").slice(0, 16)}/${hash.toString("hex")}`;
+  const blobKey = (id: string, name: string): Buffer =>
+    createHmac("sha256", keyFor(contents, id)).update(name).digest();
+  return {
+    nameOf: (kind, bytes) => fullName(keys.newest, digest(keys.newest, kind, bytes)),
+    seal(name, bytes) {
+      const header = Buffer.concat([MARK, Buffer.from(keys.newest, "hex")]);
+      const cipher = createCipheriv(CIPHER, blobKey(keys.newest, name), NONCE).setAAD(header);
+      return Buffer.concat([header, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+    },
+    open(kind, name, sealed) {
+      const blob = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+      const header = blob.subarray(0, HEADER_BYTES);
+      if (blob.length < HEADER_BYTES + TAG_BYTES || !header.subarray(0, MARK.length).equals(MARK)) {
+        throw damagedSnapshot("a part of it is not one");
+      }
+      const id = header.subarray(MARK.length).toString("hex");
+      const bytes = decrypt(blob, header, blobKey(id, name));
+      const [given, is] = [Buffer.from(name), Buffer.from(fullName(id, digest(id, kind, bytes)))];
+      if (given.length !== is.length || !timingSafeEqual(given, is))
+        throw damagedSnapshot("a part of it is another one");
+      return bytes;
+    },
+  };
+}
+
+function decrypt(blob: Buffer, header: Buffer, key: Buffer): Buffer {
+  const decipher = createDecipheriv(CIPHER, key, NONCE).setAAD(header).setAuthTag(blob.subarray(-TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(blob.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
+  } catch {
+    throw damagedSnapshot("a part of it was changed, or belongs to somebody else");
+  }
+}
+
+export function damagedSnapshot(why: string): Error {
+  return new Error(`The snapshot cannot be restored: ${why}.`);
+}

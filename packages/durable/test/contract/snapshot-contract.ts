@@ -1,0 +1,252 @@
+/** What every snapshot store does, over whatever keeps its blobs. */
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { BlobStore } from "../../src/index.ts";
+import { createSnapshotStore, type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
+import { required } from "../support/sqlite.ts";
+
+const ACME = { tenant: "acme" };
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "metier-snapshot-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Everything that a snapshot keeps, as text. */
+function describeFolder(folder: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: "buffer" }) as unknown as readonly Buffer[];
+  return names
+    .map((name) => {
+      const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+      const stats = lstatSync(path);
+      const shown = name.toString("latin1");
+      if (stats.isSymbolicLink()) return `${shown} -> ${readlinkSync(path, "latin1")}`;
+      const mode = (stats.mode & 0o777).toString(8);
+      if (stats.isDirectory()) return `${shown}/ ${mode}`;
+      return `${shown} ${mode} ${Math.round(stats.mtimeMs)} ${readFileSync(path, "latin1")}`;
+    })
+    .toSorted();
+}
+
+/** Counts what is asked of it. */
+function watched(blobs: BlobStore): BlobStore & { readonly put: BlobStore["put"]; puts: number } {
+  const counted = {
+    ...blobs,
+    puts: 0,
+    async put(name: string, bytes: Uint8Array) {
+      counted.puts += 1;
+      await blobs.put(name, bytes);
+    },
+  };
+  return counted;
+}
+
+function openKeys(file = join(newFolder(), "master-key.json")): MasterKey {
+  return required(openMasterKey({ environment: {}, file }));
+}
+
+function fillFolder(folder: string): void {
+  mkdirSync(join(folder, "empty"), { mode: 0o755 });
+  mkdirSync(join(folder, "deep/er"), { recursive: true });
+  writeFileSync(join(folder, "deep/er/script.sh"), "echo hi", { mode: 0o755 });
+  writeFileSync(join(folder, "nothing"), "");
+  writeFileSync(join(folder, "naïve \n name"), "strange");
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), "latin");
+  writeFileSync(join(folder, "read-only"), "r", { mode: 0o400 });
+  symlinkSync("deep/er/script.sh", join(folder, "inside"));
+  symlinkSync("/etc/passwd", join(folder, "outside"));
+  symlinkSync("deep", join(folder, "to-folder"));
+  utimesSync(join(folder, "nothing"), 1_000_000.123, 1_000_000.123);
+  chmodSync(join(folder, "deep"), 0o555);
+  onTestFinished(() => chmodSync(join(folder, "deep"), 0o755));
+}
+
+export function describeSnapshots(name: string, openBlobs: () => BlobStore): void {
+  describe(`snapshots ${name}`, () => {
+    test("restore a folder exactly: files, bytes in names, modes, times, links and empty folders", async () => {
+      const [folder, other] = [newFolder(), newFolder()];
+      fillFolder(folder);
+      const snapshots = createSnapshotStore({ blobs: openBlobs(), keys: openKeys() });
+      const taken = required(await snapshots.take(folder, ACME));
+      const restored = join(other, "new");
+      await snapshots.restore(taken, restored, ACME);
+      onTestFinished(() => chmodSync(join(restored, "deep"), 0o755));
+      expect(describeFolder(restored)).toEqual(describeFolder(folder));
+      expect(required(await snapshots.take(restored, ACME))).toBe(taken);
+    });
+
+    test("remove what is not in them, and write through no link that stands in the way", async () => {
+      const [folder, elsewhere] = [newFolder(), newFolder()];
+      mkdirSync(join(folder, "a"));
+      writeFileSync(join(folder, "a/file"), "kept");
+      const snapshots = createSnapshotStore({ blobs: openBlobs(), keys: openKeys() });
+      const taken = required(await snapshots.take(folder, ACME));
+      const before = describeFolder(folder);
+      rmSync(join(folder, "a"), { recursive: true });
+      symlinkSync(elsewhere, join(folder, "a"));
+      writeFileSync(join(folder, "more"), "new");
+      writeFileSync(join(elsewhere, "file"), "not yours");
+      await snapshots.restore(taken, folder, ACME);
+      expect(describeFolder(folder)).toEqual(before);
+      expect(readFileSync(join(elsewhere, "file"), "utf8")).toBe("not yours");
+      const link = join(newFolder(), "link");
+      symlinkSync(elsewhere, link);
+      await expect(snapshots.restore(taken, link, ACME)).rejects.toThrow("not a folder");
+      expect(readFileSync(join(elsewhere, "file"), "utf8")).toBe("not yours");
+    });
+
+    test("store only what is new", async () => {
+      const folder = newFolder();
+      for (const number of [1, 2, 3]) writeFileSync(join(folder, `file-${number}`), `content ${number}`);
+      const blobs = watched(openBlobs());
+      const snapshots = createSnapshotStore({ blobs, keys: openKeys() });
+      const first = required(await snapshots.take(folder, ACME));
+      expect(blobs.puts).toBe(4);
+      expect(required(await snapshots.take(folder, ACME))).toBe(first);
+      expect(blobs.puts).toBe(4);
+      writeFileSync(join(folder, "file-2"), "changed 2");
+      expect(required(await snapshots.take(folder, ACME))).not.toBe(first);
+      expect(blobs.puts).toBe(6);
+    });
+
+    test("see a change that leaves size and time as they were", async () => {
+      const folder = newFolder();
+      const file = join(folder, "file");
+      const snapshots = createSnapshotStore({ blobs: openBlobs(), keys: openKeys() });
+      writeFileSync(file, "one");
+      utimesSync(file, 1, 1);
+      const first = required(await snapshots.take(folder, ACME));
+      writeFileSync(file, "two");
+      utimesSync(file, 1, 1);
+      const second = required(await snapshots.take(folder, ACME));
+      expect(second).not.toBe(first);
+      await snapshots.restore(second, folder, ACME);
+      expect(readFileSync(file, "utf8")).toBe("two");
+    });
+
+    test("split a large file, of which an addition stores only the end", async () => {
+      const folder = newFolder();
+      const file = join(folder, "log");
+      const content = Buffer.alloc(9_000_000, "0123456789abcdef\n");
+      writeFileSync(file, content);
+      const blobs = watched(openBlobs());
+      const snapshots = createSnapshotStore({ blobs, keys: openKeys() });
+      required(await snapshots.take(folder, ACME));
+      const before = blobs.puts;
+      writeFileSync(file, Buffer.concat([content, Buffer.from("more")]));
+      const taken = required(await snapshots.take(folder, ACME));
+      expect(blobs.puts - before).toBe(2);
+      const restored = newFolder();
+      await snapshots.restore(taken, restored, ACME);
+      expect(readFileSync(join(restored, "log")).equals(Buffer.concat([content, Buffer.from("more")]))).toBe(
+        true,
+      );
+    });
+
+    test("tell nothing of a content, and nothing of it to another tenant", async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, "canary-name"), "canary-secret-content");
+      const blobs = openBlobs();
+      const snapshots = createSnapshotStore({ blobs, keys: openKeys() });
+      const mine = required(await snapshots.take(folder, ACME));
+      const names = new Set(await blobs.list(""));
+      const theirs = required(await snapshots.take(folder, { tenant: "other" }));
+      expect((await blobs.list("")).filter((blob) => !names.has(blob))).toHaveLength(names.size);
+      expect(theirs).not.toBe(mine);
+      for (const blob of await blobs.list("")) {
+        expect(Buffer.from((await blobs.get(blob)) ?? []).toString("latin1")).not.toContain("canary");
+      }
+      await expect(snapshots.restore(mine, newFolder(), { tenant: "other" })).rejects.toThrow(
+        "cannot be restored",
+      );
+    });
+
+    test("are not restored from a part that is missing, was changed, or stands in for another", async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, "file"), "content");
+      const keys = openKeys();
+      const blobs = openBlobs();
+      const taken = required(await createSnapshotStore({ blobs, keys }).take(folder, ACME));
+      const [part = ""] = (await blobs.list("")).filter((blob) => blob !== taken);
+      const own = Buffer.from((await blobs.get(part)) ?? []);
+      const changed = Buffer.from(own);
+      changed.writeUInt8(changed.readUInt8(20) ^ 1, 20);
+      const manifest = Buffer.from((await blobs.get(taken)) ?? []);
+      for (const bytes of [undefined, changed, manifest, own.subarray(0, 10)]) {
+        const wrong: BlobStore = { ...blobs, get: async (blob) => (blob === part ? bytes : blobs.get(blob)) };
+        const snapshots = createSnapshotStore({ blobs: wrong, keys });
+        await expect(snapshots.restore(taken, join(newFolder(), "x"), ACME)).rejects.toThrow(
+          "cannot be restored",
+        );
+      }
+    });
+
+    test("stay readable when the master key is rotated, and new ones are under the new key", async () => {
+      const [folder, place] = [newFolder(), join(newFolder(), "master-key.json")];
+      writeFileSync(join(folder, "file"), "content");
+      const blobs = openBlobs();
+      const old = createSnapshotStore({ blobs, keys: openKeys(place) });
+      const before = required(await old.take(folder, ACME));
+      const keys = required(rotateMasterKey({ environment: {}, file: place }));
+      const rotated = createSnapshotStore({ blobs, keys });
+      const after = required(await rotated.take(folder, ACME));
+      expect(after).not.toBe(before);
+      for (const name of [before, after]) {
+        for (const snapshots of [old, rotated]) {
+          const restored = join(newFolder(), "x");
+          await snapshots.restore(name, restored, ACME);
+          expect(describeFolder(restored)).toEqual(describeFolder(folder));
+        }
+      }
+      const other = createSnapshotStore({ blobs, keys: openKeys() });
+      await expect(other.restore(before, join(newFolder(), "x"), ACME)).rejects.toThrow("master key");
+    });
+
+    test("refuse a folder with too many files or bytes, before they read it", async () => {
+      const folder = newFolder();
+      for (const number of [1, 2, 3]) writeFileSync(join(folder, `file-${number}`), "12345");
+      const blobs = watched(openBlobs());
+      const keys = openKeys();
+      for (const bounds of [
+        { maxEntries: 2, maxBytes: 1000 },
+        { maxEntries: 10, maxBytes: 14 },
+      ]) {
+        const taken = await createSnapshotStore({ blobs, keys, bounds }).take(folder, ACME);
+        expect(taken).toMatchObject({
+          ok: false,
+          refusal: { message: expect.stringContaining("more than") },
+        });
+      }
+      expect(blobs.puts).toBe(0);
+    });
+
+    test("keep the mode of the folder itself, and make one that is not there for its owner alone", async () => {
+      const folder = newFolder();
+      const snapshots = createSnapshotStore({ blobs: openBlobs(), keys: openKeys() });
+      const taken = required(await snapshots.take(folder, ACME));
+      chmodSync(folder, 0o750);
+      await snapshots.restore(taken, folder, ACME);
+      expect(statSync(folder).mode & 0o777).toBe(0o750);
+      const made = join(newFolder(), "a", "b");
+      await snapshots.restore(taken, made, ACME);
+      expect(existsSync(made) && statSync(made).mode & 0o777).toBe(0o700);
+    });
+  });
+}

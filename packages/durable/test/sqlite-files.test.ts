@@ -1,0 +1,114 @@
+/** The files of SQLite: whose they are, who may open them, and what is not printed. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { claimHome, openSqliteEngine, openSqliteReader, openSqliteStore } from "../src/sqlite.ts";
+import { required } from "./support/sqlite.ts";
+
+const DOOR = fileURLToPath(new URL("../src/sqlite.ts", import.meta.url));
+
+function newFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "metier-sqlite-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "state", "metier.db");
+}
+
+test("every file is its owner's alone, and so is the folder", async () => {
+  const file = newFile();
+  const store = required(openSqliteStore({ file }));
+  const engine = required(openSqliteEngine({ file }));
+  await store.journal.create({ id: "r", tenant: "acme", order: {} });
+  const folder = join(file, "..");
+  const names = readdirSync(folder);
+  expect(names).toContain("metier.db-wal");
+  for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  await engine.close();
+  store.close();
+});
+
+test("a reader sees what is committed while the owner goes on, and can change nothing", async () => {
+  const file = newFile();
+  expect(openSqliteReader({ file })).toMatchObject({
+    ok: false,
+    refusal: { message: expect.stringContaining(file) },
+  });
+  const store = required(openSqliteStore({ file }));
+  const reader = required(openSqliteReader({ file }));
+  await store.journal.create({ id: "r", tenant: "acme", order: { a: 1 } });
+  await store.records.put({ tenant: "acme", kind: "agent", id: "a" }, {}, 0);
+  expect(await reader.journal.get("r")).toMatchObject({ order: { a: 1 } });
+  expect(await reader.records.listAll("agent")).toHaveLength(1);
+  expect(Object.keys(reader.journal)).not.toContain("write");
+  reader.close();
+  store.close();
+});
+
+test("a file of a newer Metier is refused, and so is one that is no database", () => {
+  const file = newFile();
+  required(openSqliteStore({ file })).close();
+  const database = new DatabaseSync(file);
+  database.exec("INSERT INTO metier_migrations (name, version, at) VALUES ('store', 99, 0)");
+  database.close();
+  for (const opened of [openSqliteStore({ file }), openSqliteReader({ file })]) {
+    expect(opened).toMatchObject({
+      ok: false,
+      refusal: { message: expect.stringContaining("newer Metier") },
+    });
+  }
+  const other = join(file, "..", "other.db");
+  writeFileSync(
+    other,
+    "this is not a database, though it is longer than a header of one would be\n".repeat(20),
+  );
+  for (const opened of [openSqliteStore({ file: other }), openSqliteReader({ file: other })]) {
+    expect(opened).toMatchObject({
+      ok: false,
+      refusal: { message: expect.stringContaining("not an SQLite") },
+    });
+  }
+});
+
+test("opening prints nothing", () => {
+  const file = newFile();
+  const script = `
+    const { openSqliteStore, openSqliteEngine } = await import(${JSON.stringify(DOOR)});
+    const store = openSqliteStore({ file: ${JSON.stringify(file)} });
+    const engine = openSqliteEngine({ file: ${JSON.stringify(file)} });
+    await engine.value.close();
+    store.value.close();
+    process.emitWarning("another one");`;
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  expect({ ...child, stderr: child.stderr.replace(/\(node:\d+\) /, "") }).toMatchObject({
+    status: 0,
+    stdout: "",
+  });
+  expect(child.stderr).not.toContain("SQLite");
+  expect(child.stderr).toContain("another one");
+});
+
+test("a home belongs to one process, until it is released or the process is gone", async () => {
+  const folder = join(newFile(), "..");
+  const claim = required(claimHome(folder));
+  const refusal = { ok: false, refusal: { hint: expect.stringContaining("--database") } };
+  expect(claimHome(folder)).toMatchObject(refusal);
+  claim.release();
+  const script = `
+    const { claimHome } = await import(${JSON.stringify(DOOR)});
+    const claim = claimHome(${JSON.stringify(folder)});
+    process.stdout.write(String(claim.ok));
+    setInterval(() => claim, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  expect(said.toString()).toBe("true");
+  expect(claimHome(folder)).toMatchObject(refusal);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  required(claimHome(folder)).release();
+});
