@@ -32,10 +32,10 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     Number(one(sql, ...values)?.count);
   return {
     async add(runId, dueAt) {
-      const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?1, ?2
-        WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ?3 AND workflow_name = ?1)
+      const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?, ?
+        WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?)
         ON CONFLICT (run_id) DO NOTHING`;
-      change("buffered", () => statement(sql).run(runId, dueAt, namespace));
+      change("buffered", () => statement(sql).run(runId, dueAt, namespace, runId));
     },
     async next(now) {
       const sql = "SELECT run_id FROM engine_queue WHERE due_at <= ? ORDER BY due_at, position LIMIT 1";
@@ -52,12 +52,12 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     async counts(now) {
       const time = new Date(now).toISOString();
       const of = (condition: string): string =>
-        `SELECT count(*) AS count FROM workflow_runs WHERE namespace_id = ?1 AND status IN ('pending', 'running') AND ${condition}`;
+        `SELECT count(*) AS count FROM workflow_runs WHERE namespace_id = ? AND status IN ('pending', 'running') AND ${condition}`;
       return {
         queued:
           count("SELECT count(*) AS count FROM engine_queue") +
-          count(of("worker_id IS NULL AND available_at <= ?2"), namespace, time),
-        parked: count(of("worker_id IS NULL AND available_at > ?2"), namespace, time),
+          count(of("worker_id IS NULL AND available_at <= ?"), namespace, time),
+        parked: count(of("worker_id IS NULL AND available_at > ?"), namespace, time),
         running: count(of("worker_id IS NOT NULL"), namespace),
       };
     },

@@ -12,9 +12,9 @@ export function answerQuestions(database: Database): Answering {
     },
     async expireQuestions(now) {
       return database.change("flushed", () => {
-        const sql = `UPDATE questions SET status = 'expired', answered_at = ?1
-          WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= ?1 RETURNING *`;
-        const rows: readonly Row[] = database.statement(sql).all(now);
+        const sql = `UPDATE questions SET status = 'expired', answered_at = ?
+          WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= ? RETURNING *`;
+        const rows: readonly Row[] = database.statement(sql).all(now, now);
         return rows.map(readQuestion);
       });
     },

@@ -26,10 +26,10 @@ export function readRecords(database: Database): RecordReading {
       const later =
         after === undefined
           ? ""
-          : "AND position > (SELECT position FROM records WHERE tenant = ?1 AND kind = ?2 AND id = ?4)";
-      const sql = `SELECT * FROM records WHERE tenant = ?1 AND kind = ?2 ${later} ORDER BY position LIMIT ?3`;
-      const given = after === undefined ? [] : [after];
-      return all(sql, tenant, kind, limit, ...given).map(readRecord);
+          : "AND position > (SELECT position FROM records WHERE tenant = ? AND kind = ? AND id = ?)";
+      const sql = `SELECT * FROM records WHERE tenant = ? AND kind = ? ${later} ORDER BY position LIMIT ?`;
+      const given = after === undefined ? [] : [tenant, kind, after];
+      return all(sql, tenant, kind, ...given, limit).map(readRecord);
     },
     async listAll(kind) {
       return all("SELECT * FROM records WHERE kind = ? ORDER BY position", kind).map(readRecord);
