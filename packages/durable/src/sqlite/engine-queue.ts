@@ -35,7 +35,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
       const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?, ?
         WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?)
         ON CONFLICT (run_id) DO NOTHING`;
-      change("buffered", () => statement(sql).run(runId, dueAt, namespace, runId));
+      change(() => statement(sql).run(runId, dueAt, namespace, runId));
     },
     async next(now) {
       const sql = "SELECT run_id FROM engine_queue WHERE due_at <= ? ORDER BY due_at, position LIMIT 1";
@@ -43,7 +43,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
       return row && String(row.run_id);
     },
     async remove(runId) {
-      change("buffered", () => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
+      change(() => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
     },
     async isReleased(runId) {
       const sql = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?";
@@ -64,7 +64,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     async purge(before) {
       const ended = `FROM workflow_runs WHERE namespace_id = ? AND status IN ('completed', 'failed', 'canceled') AND finished_at < ?`;
       const given = [namespace, new Date(before).toISOString()] as const;
-      return change("buffered", () => {
+      return change(() => {
         statement(`DELETE FROM workflow_signals WHERE workflow_run_id IN (SELECT id ${ended})`).run(...given);
         return Number(statement(`DELETE ${ended}`).run(...given).changes);
       });

@@ -8,10 +8,10 @@ type Answering = Pick<JournalStore, "answer" | "expireQuestions">;
 export function answerQuestions(database: Database): Answering {
   return {
     async answer(id, answer) {
-      return database.change("flushed", () => takeAnswer(database, id, answer));
+      return database.keep(() => takeAnswer(database, id, answer));
     },
     async expireQuestions(now) {
-      return database.change("flushed", () => {
+      return database.keep(() => {
         const sql = `UPDATE questions SET status = 'expired', answered_at = ?
           WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= ? RETURNING *`;
         const rows: readonly Row[] = database.statement(sql).all(now, now);

@@ -42,12 +42,12 @@ export function readRecords(database: Database): RecordReading {
 }
 
 export function writeRecords(database: Database): RecordWriting {
-  const { statement, change } = database;
+  const { statement, keep } = database;
   return {
     async put({ tenant, kind, id }, body, revision) {
       const text = JSON.stringify(body);
       const now = Date.now();
-      const row: Row | undefined = change("flushed", () =>
+      const row: Row | undefined = await keep(() =>
         revision === 0
           ? statement(
               `INSERT INTO records (tenant, kind, id, revision, body, created_at, updated_at) VALUES (?, ?, ?, 1, ?, ?, ?)
@@ -62,10 +62,10 @@ export function writeRecords(database: Database): RecordWriting {
     },
     async delete({ tenant, kind, id }) {
       const sql = "DELETE FROM records WHERE tenant = ? AND kind = ? AND id = ?";
-      return change("flushed", () => Number(statement(sql).run(tenant, kind, id).changes) > 0);
+      return keep(() => Number(statement(sql).run(tenant, kind, id).changes) > 0);
     },
     async audit(line) {
-      return change("flushed", () => appendLine(database, line));
+      return keep(() => appendLine(database, line));
     },
   };
 }
