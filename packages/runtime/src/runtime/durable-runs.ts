@@ -95,7 +95,12 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
       open({ skill: order.skill, order: writeOrder(order) }, order.caller, runId),
     send: (order, { runId } = {}) => open({ order: writeTurn(order) }, order.caller, runId),
     work({ slots = DEFAULT_SLOTS, leaseMs = DEFAULT_LEASE_MS, questionMs, onFault = () => undefined } = {}) {
-      return have().engine.work({ slots, leaseMs, advance: (lease) => advance(lease, { questionMs }), onFault });
+      return have().engine.work({
+        slots,
+        leaseMs,
+        advance: (lease) => advance(lease, { questionMs }),
+        onFault,
+      });
     },
     get: (runId) => have().journal.get(runId),
     async cancel(runId) {

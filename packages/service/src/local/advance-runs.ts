@@ -2,11 +2,12 @@
  * Which `Metier` goes on with a run: the server's, or one over the uploaded version that the run was started with; for the
  * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
  */
-import { isJsonObject } from "@metier/base/json";
+import { isJsonObject, type JsonObject } from "@metier/base/json";
 import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
 import type { Metier, MetierOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
+import { findAgent } from "../runs/agent-versions.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 
 export interface AdvanceParts {
@@ -37,7 +38,7 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
       userId: run.userId ?? NOBODY,
       tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
       env: await openSecrets(parts, run.tenant),
-      allow: allowedSkills(run),
+      allow: await allowedSkills(parts, run),
     });
     return view.durable.advance(lease);
   };
@@ -53,7 +54,7 @@ async function findUpload(
   { shelf }: AdvanceParts,
   { tenant, skill, order }: DurableRun,
 ): Promise<UploadFolder | undefined> {
-  const { version } = order;
+  const version = pinnedOf(order).skillVersion;
   if (skill === undefined || typeof version !== "string") return undefined;
   const path = await shelf.folder(tenant, skill, version);
   const known = (await shelf.versions(tenant, skill)).find(({ digest }) => digest === version);
@@ -97,11 +98,20 @@ async function openSecrets(
   return Object.fromEntries(opened);
 }
 
-/** Those that its agent names; absent: all. */
-function allowedSkills({ order, skill }: DurableRun): readonly string[] | undefined {
-  const { agentDefinition } = order;
-  const named = isJsonObject(agentDefinition) ? agentDefinition.skills : undefined;
+/** Those that its agent names, in the version that the run was started with; absent: all. */
+async function allowedSkills(
+  { records }: AdvanceParts,
+  { tenant, order, skill }: DurableRun,
+): Promise<readonly string[] | undefined> {
+  const { agent } = pinnedOf(order);
+  const named =
+    typeof agent === "string" ? (await findAgent(records, tenant, agent))?.definition.skills : undefined;
   if (!Array.isArray(named)) return undefined;
   const names = named.filter((name) => typeof name === "string");
   return skill === undefined ? names : [skill, ...names];
+}
+
+/** What the service wrote beside the order. */
+function pinnedOf({ service }: JsonObject): JsonObject {
+  return isJsonObject(service) ? (service as JsonObject) : {};
 }
