@@ -1,12 +1,14 @@
 /**
- * All tests run in one go, but for the long ones in `test/exhaustive`, which `METIER_EXHAUSTIVE=1` chooses instead. Their
- * environment is made clean first: no test sees the developer's own home or settings.
+ * Tests named `*.long.test.ts` take more than a few seconds: attacks, races, kills, terminals, every command of the docs.
+ * `METIER_TESTS` chooses: `quick` (`npm test`) leaves them out, `long` (`npm run test:exhaustive`) runs them alone, one file
+ * at a time; without it all tests are found. Their environment is made clean first: no test sees the developer's own home.
  */
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LIBRARY_ENTRIES } from "./scripts/build/library-entries.mjs";
 
-const isExhaustive = process.env.METIER_EXHAUSTIVE === "1";
+const { METIER_TESTS: chosen } = process.env;
+const LONG = "**/*.long.test.ts";
 
 export default defineConfig({
   resolve: {
@@ -17,16 +19,17 @@ export default defineConfig({
     })),
   },
   test: {
-    include: isExhaustive
-      ? ["test/exhaustive/*.test.ts"]
-      : ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "examples/*/test/*.test.ts"],
-    exclude: ["**/node_modules/**", ...(isExhaustive ? [] : ["test/exhaustive/**"])],
+    include:
+      chosen === "long"
+        ? [LONG]
+        : ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "examples/*/test/*.test.ts"],
+    exclude: ["**/node_modules/**", ...(chosen === "quick" ? [LONG] : [])],
     globalSetup: ["test/support/clean-environment.ts"],
     setupFiles: ["test/support/no-network.ts"],
     testTimeout: 60_000,
     pool: "threads",
     // Much of what the tests do is waiting for processes, so there are more workers than the usual half of the cores.
-    maxWorkers: isExhaustive ? 1 : 2,
+    maxWorkers: chosen === "long" ? 1 : 2,
     // Some attempts on the sandbox load the whole machine: what fails beside them is asked once more. A fault fails twice.
     retry: 1,
   },

@@ -23,7 +23,7 @@ runScript(() => {
     `${METIER_CAPABILITY_OPERATIONS} operations and ${METIER_CAPABILITY_KILLS} kills, seed ${METIER_CAPABILITY_SEED}`,
   );
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-  const files = ["test/scenarios/capability-users.test.ts", "test/scenarios/capability-kills.test.ts"];
+  const files = ["test/scenarios/capability-users.test.ts", "test/scenarios/capability-kills.long.test.ts"];
   return runInForeground(node, [vitest, "run", ...files, ...process.argv.slice(2)], {
     ...process.env,
     METIER_CAPABILITY_OPERATIONS,

@@ -16,6 +16,6 @@ runScript(() => {
   const seed = process.env.METIER_KILL_SEED ?? String(randomInt(MOST_SEEDS));
   say(`killing ${kills} processes, seed ${seed}`);
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-  const args = [vitest, "run", "test/install/kill.test.ts", ...process.argv.slice(2)];
+  const args = [vitest, "run", "test/install/kill.long.test.ts", ...process.argv.slice(2)];
   return runInForeground(node, args, { ...process.env, METIER_KILLS: kills, METIER_KILL_SEED: seed });
 });

@@ -18,7 +18,7 @@ runScript(() => {
     `${METIER_TENANT_RUNS} runs of ${METIER_TENANT_USERS} users, ${METIER_TENANT_AT_ONCE} at the same time`,
   );
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-  const args = [vitest, "run", "test/scenarios/tenants.test.ts", "--retry=0", ...process.argv.slice(2)];
+  const args = [vitest, "run", "test/scenarios/tenants.long.test.ts", "--retry=0", ...process.argv.slice(2)];
   return runInForeground(node, args, {
     ...process.env,
     METIER_TENANT_USERS,

@@ -1,6 +1,6 @@
 /**
- * `npm test`: set-up, type check, lint and all tests. Whatever happens, the last line is `N passed, N failed`
- * (with `, N skipped` where some were); the type check and lint count as one test each.
+ * `npm test`: set-up, type check, lint and the quick tests (`METIER_TESTS` chooses others). Whatever happens, the last line is
+ * `N passed, N failed` (with `, N skipped` where some were); the type check and lint count as one test each.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,7 +63,11 @@ function runVitest(node) {
   try {
     const vitest = join(TOOLS, "vitest", "vitest.mjs");
     const args = [vitest, "run", "--reporter=dot", `--reporter=${REPORTER}`, ...process.argv.slice(2)];
-    const status = runInForeground(node, args, { ...process.env, METIER_TEST_COUNTS: file });
+    const status = runInForeground(node, args, {
+      ...process.env,
+      METIER_TESTS: process.env.METIER_TESTS ?? "quick",
+      METIER_TEST_COUNTS: file,
+    });
     const counts = readCounts(file);
     return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
   } finally {

@@ -237,6 +237,7 @@ export const DIAGNOSTIC_CODES = {
   "host.callback-failed":
     "A callback of the embedding program, such as `onEvent`, threw or rejected; the run went on.",
   "run.sink-failed": "Something that listens to a run's events failed and hears no more of them.",
+  "run.folder-not-kept": "The work folder of a durable run could not be kept after a call.",
   "run.not-kept": "A chat could not be saved.",
   "run.not-removed": "An old run could not be removed.",
   "run.files-unlisted": "A run left more files than are listed, or some that cannot be.",

@@ -15,6 +15,7 @@ export {
   fetchSource,
   type SourceFetch,
 } from "./install/fetch-source.ts";
+export { findSourceSkills } from "./install/find-source-skills.ts";
 export {
   type FaultOutcome,
   type InstallFault,

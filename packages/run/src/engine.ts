@@ -1,6 +1,7 @@
 /** What other packages may use of `@metier/run/engine`. */
 export { agentJsonSchema, loadAgents } from "./agents/load-agents.ts";
 export { commandJsonSchema, loadCommands } from "./agents/load-commands.ts";
+export { type AdvanceOptions, advanceRun } from "./durable/advance-run.ts";
 export { findSkill, prepareInvocation } from "./invoke/prepare.ts";
 export { createPreflight } from "./run/capability-preflight.ts";
 export { createChat } from "./run/chat.ts";

@@ -83,11 +83,14 @@ function readPart(descriptor: number, from: number, to: number): Buffer {
 /** What an event must have; what it may have besides is listed, with `?`, only where something relies on its shape. */
 const FIELDS: Readonly<Record<RunEventBody["type"], string>> = {
   "run-started": "skill source location trust model depth tools workDir cwd env userId? tenantId?",
+  "run-resumed": "activeMs",
   "model-called": "step messages",
   "text-delta": "step text",
   "model-answered": "step parts finishReason usage durationMs cost?",
   "model-retried": "step attempt delayMs reason",
   "tool-called": "step callId tool input decision rule",
+  "approval-asked": "step callId tool questionId input rule",
+  "approval-answered": "step callId tool questionId status",
   "tool-finished": "step callId tool text isError durationMs",
   "tool-logged": "step callId tool level message",
   "hook-finished": "step hook outcome durationMs",
@@ -105,7 +108,7 @@ const PART_FIELDS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 const NUMBERS =
-  /^(?:seq|step|depth|attempt|delayMs|durationMs|iterations|cost|(?:input|output|total)Tokens)$/;
+  /^(?:seq|step|depth|activeMs|attempt|delayMs|durationMs|iterations|cost|(?:input|output|total)Tokens)$/;
 const numberShape = testedShape((value) => typeof value === "number", "a number");
 const partShape: Shape<object> = (value, place) => {
   const names = PART_FIELDS.get(isJsonObject(value) && value.type);

@@ -101,6 +101,8 @@ export type RunEventBody =
       /** Names only. */
       readonly env: readonly string[];
     }
+  /** Another process goes on with the run; what had not been recorded of its last step happens again. */
+  | { readonly type: "run-resumed"; readonly activeMs: number }
   /** The model is asked. `messages` are those that are new since the last step; `system` stands in the first only. */
   | {
       readonly type: "model-called";
@@ -139,6 +141,28 @@ export type RunEventBody =
       /** How the policy answered, and by which rule. */
       readonly decision: "allow" | "approved" | "deny";
       readonly rule: string;
+    }
+  /** A tool call waits for a person; the run is parked until one answers. */
+  | {
+      readonly type: "approval-asked";
+      readonly step: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly questionId: string;
+      readonly input: Json;
+      /** Why it is asked. */
+      readonly rule: string;
+    }
+  /** A person has answered, or nobody did in time. */
+  | {
+      readonly type: "approval-answered";
+      readonly step: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly questionId: string;
+      readonly status: string;
+      /** Absent: nobody did. */
+      readonly by?: string | undefined;
     }
   /** A tool call has ended; `text` is what the model reads. */
   | {

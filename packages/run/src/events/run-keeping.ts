@@ -33,7 +33,8 @@ export interface RunsOptions {
 export interface RunKeeping {
   /** Whether the work folder of a run stays after it. */
   readonly keepsFolders: boolean;
-  open(runId: string): RunSink;
+  /** `lastSeq`: of a run that goes on, the last event that counts. */
+  open(runId: string, lastSeq?: number): RunSink;
   /** The newest first. */
   list(query: RunQuery): Promise<readonly KeptRun[]>;
   /** `undefined`: it is not kept. */
@@ -80,7 +81,7 @@ function follow(runId: string, sink: RunSink): RunSink {
 function keepInFiles(places: KeepingPlaces, keptMs: number, log: WriteLog): RunKeeping {
   return {
     keepsFolders: true,
-    open: (runId) => follow(runId, openRunLog(places, runId)),
+    open: (runId, lastSeq) => follow(runId, openRunLog(places, runId, lastSeq)),
     async list(query) {
       const { since, before, limit = Number.POSITIVE_INFINITY } = query;
       const found: KeptRun[] = [];

@@ -11,6 +11,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -33,16 +34,28 @@ export function runFolder({ runs }: Pick<Places, "runs">, runId: string): RunFol
   return { folder, log: join(folder, "events.jsonl"), work: join(folder, "work") };
 }
 
-/** A log belongs to one run: it is an error when it is there already. */
-export function openRunLog(places: Pick<Places, "runs">, runId: string): RunSink {
+/**
+ * A log belongs to one run: it is an error when it is there already. That of a run which goes on is cut after the last event
+ * that counts (`lastSeq`) first.
+ */
+export function openRunLog(places: Pick<Places, "runs">, runId: string, lastSeq = 0): RunSink {
   const { folder, log } = runFolder(places, runId);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return openEventFile("log", log);
+  if (lastSeq > 0) cutLog(log, lastSeq);
+  return openEventFile("log", log, lastSeq > 0);
+}
+
+/** What a killed process wrote after its journal's last word did not happen. */
+function cutLog(log: string, lastSeq: number): void {
+  const read = readRunLog(log);
+  const events = read.ok ? read.value.events.filter(({ seq }) => seq <= lastSeq) : [];
+  rmSync(log, { force: true });
+  writeFileSync(log, events.map((event) => `${JSON.stringify(event)}\n`).join(""), { mode: 0o600 });
 }
 
 /** Also for recordings: a new file, in a folder that is there. */
-function openEventFile(name: string, file: string): RunSink & { close(): void } {
-  const descriptor = openSync(file, "ax", 0o600);
+function openEventFile(name: string, file: string, goesOn = false): RunSink & { close(): void } {
+  const descriptor = openSync(file, goesOn ? "a" : "ax", 0o600);
   return {
     name,
     /** In one write; a file system that takes only a part is given the rest. */

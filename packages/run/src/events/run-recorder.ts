@@ -36,16 +36,18 @@ interface RecorderOptions {
   readonly runId: string;
   readonly sinks: readonly RunSink[];
   readonly redactor: Redactor;
+  /** Of a run that goes on: the number of its last event. */
+  readonly lastSeq?: number | undefined;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
 }
 
 export function createRunRecorder(options: RecorderOptions): RunRecorder {
-  const { runId, sinks, redactor, clock = Date.now } = options;
+  const { runId, sinks, redactor, lastSeq = 0, clock = Date.now } = options;
   const diagnostics: Diagnostic[] = [];
   const isTextHeard = sinks.some(({ hearsText }) => hearsText);
   let listening = [...sinks];
-  let seq = 0;
+  let seq = lastSeq;
   let isFinished = false;
   /** Pieces of one text pass the gate together, so that a secret split between them is seen. */
   let open: { readonly step: number; readonly gate: RedactionStream } | undefined;

@@ -137,6 +137,10 @@ export function addToView(view: RunView, event: RunEvent): RunView {
     }
     case "tool-called":
       return callTool(view, event);
+    case "run-resumed":
+    case "approval-asked":
+    case "approval-answered":
+      return view; // What follows says what became of it.
     case "tool-finished":
       return finishTool(view, event);
     case "tool-logged":

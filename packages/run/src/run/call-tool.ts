@@ -8,6 +8,8 @@ import { checkJson, isJsonObject } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import { cleanText } from "@metier/base/text";
 import type { OutputFilterMode } from "@metier/skills/config";
+import { type CallJournal, changesThings, openCallJournal } from "../durable/call-journal.ts";
+import { askDurably } from "../durable/durable-questions.ts";
 import { MAX_ANSWER } from "../tools/read-answer.ts";
 import { suggestRules } from "../tools/suggest-rules.ts";
 import {
@@ -45,33 +47,77 @@ const TOO_MANY_CALLS = `Not carried out: one step has at most ${MOST_CALLS_PER_S
 /** A stopped run waits this long for a tool to end what it started; one that does not listen is left behind. */
 const STOP_GRACE_MS = 5000;
 
+/** The answer of a call that this process does not end; nobody reads it. */
+const LEFT = fault("The run goes on in another process.");
+
 export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutput> {
+  const { durable } = live.context;
+  const journal = durable && openCallJournal(asked, live, durable);
+  const recorded = journal?.recorded();
+  if (recorded) return recorded;
   await live.slots.enter();
+  durable?.parking.begin();
   try {
+    if (durable?.steps.stopping.aborted) durable.parking.go("released");
     const call: BegunCall = { ...asked, step: live.model.steps, startedAt: performance.now() };
-    const admitted = await admit(call, live);
-    if (!admitted.ok) return finish(call, admitted.refusal, live);
-    const { tool, signal } = call;
-    const { input, read, context, hooked } = admitted.value;
-    let output: ToolOutput = fault("The run was stopped before this call.");
-    try {
-      const graceMs = tool.effect === "talk" ? 0 : STOP_GRACE_MS; // A question leaves nothing to be ended.
-      if (!signal.aborted) {
-        const answered = await untilStopped(tool.execute(read, context), signal, graceMs);
-        output = answered ?? fault(`\`${tool.name}\` did not end when the run was stopped.`);
-        const unwritable = output.isError ? refuseWrite(tool, input, live.context) : undefined;
-        if (unwritable) output = fault(unwritable.message); // It says how to allow it, too.
-      }
-    } catch (error) {
-      // A tool of the embedding program may throw; the run goes on with the fault as its answer.
-      output = fault(`\`${tool.name}\` failed: ${sayFault(error)}`);
-    }
-    if (!output.isError) live.used.note(tool, input, live.context.place.world);
-    const shown = show(output, tool, live);
-    return finish(call, hooked ? await review(hooked, shown, tool, live) : shown, live);
+    const output = await answerCall(call, journal, live);
+    if (isLeft(call, live)) return LEFT;
+    const tell = (): ToolOutput => finish(call, output, live);
+    return journal ? await journal.end(tell) : tell();
+  } catch (fault) {
+    if (durable?.steps.lost.aborted) return LEFT; // It could not be recorded, which has stopped the run.
+    throw fault;
   } finally {
+    durable?.parking.end();
     live.slots.leave();
   }
+}
+
+/** Whether the run leaves this process while the call is under way: then the call begins again in the next one. */
+function isLeft({ callId }: BegunCall, { context: { durable } }: LiveRun): boolean {
+  return durable !== undefined && (durable.parking.leave !== undefined || durable.parking.isWaiting(callId));
+}
+
+async function answerCall(
+  call: BegunCall,
+  journal: CallJournal | undefined,
+  live: LiveRun,
+): Promise<ToolOutput> {
+  const doubt = journal?.doubt();
+  if (doubt) return doubt;
+  const admitted = await admit(call, live);
+  if (!admitted.ok) return admitted.refusal;
+  if (isLeft(call, live)) return LEFT;
+  const carryOut = async (): Promise<ToolOutput> => {
+    await journal?.begin();
+    return execute(call, admitted.value, live);
+  };
+  const { durable } = live.context;
+  if (durable === undefined || !changesThings(call.tool, live)) return carryOut();
+  return (await durable.turns(carryOut, call.signal)) ?? LEFT;
+}
+
+async function execute(
+  { tool, signal }: BegunCall,
+  { input, read, context, hooked }: Admitted,
+  live: LiveRun,
+): Promise<ToolOutput> {
+  let output: ToolOutput = fault("The run was stopped before this call.");
+  try {
+    const graceMs = tool.effect === "talk" ? 0 : STOP_GRACE_MS; // A question leaves nothing to be ended.
+    if (!signal.aborted) {
+      const answered = await untilStopped(tool.execute(read, context), signal, graceMs);
+      output = answered ?? fault(`\`${tool.name}\` did not end when the run was stopped.`);
+      const unwritable = output.isError ? refuseWrite(tool, input, live.context) : undefined;
+      if (unwritable) output = fault(unwritable.message); // It says how to allow it, too.
+    }
+  } catch (error) {
+    // A tool of the embedding program may throw; the run goes on with the fault as its answer.
+    output = fault(`\`${tool.name}\` failed: ${sayFault(error)}`);
+  }
+  if (!output.isError) live.used.note(tool, input, live.context.place.world);
+  const shown = show(output, tool, live);
+  return hooked ? review(hooked, shown, tool, live) : shown;
 }
 
 interface Admitted {
@@ -107,24 +153,39 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
     );
   }
   const { value, read } = checked.value;
-  const { answer, rule, message, argv } = await decide(tool, value, run, signal);
+  const { answer, rule, message, argv, changed } = await decide(call, value, live);
+  if (isLeft(call, live)) return refused(LEFT);
   if (answer === "deny") return deny(rule, message);
   const context = { ...toolContext(live, callId, signal, tool.name), argv };
   const hooked =
     run.hooks.length === 0
       ? undefined
-      : { tool: toolId(tool), callId, input: run.redactor.redactJson(value), step, context };
+      : {
+          tool: toolId(tool),
+          callId,
+          input: run.redactor.redactJson(changed?.value ?? value),
+          step,
+          context,
+        };
   const blocked = hooked && (await beforeTool(hooked, live));
   if (blocked) return deny(blocked, `\`${tool.name}\` was not carried out: ${blocked}`);
   recordCall(call, answer === "ask" ? "approved" : "allow", rule, live);
-  return done({ input: value, read, context, hooked });
+  return done({
+    input: value,
+    read,
+    ...(changed && { input: changed.value, read: changed.read }),
+    context,
+    hooked,
+  });
 }
 
 /** `value`: as JSON, for whoever decides. `read`: for the tool. */
-async function readInput(
-  tool: AcceptedTool,
-  input: unknown,
-): Promise<Result<{ readonly value: ToolInput; readonly read: ToolInput }, string>> {
+interface ReadInput {
+  readonly value: ToolInput;
+  readonly read: ToolInput;
+}
+
+async function readInput(tool: AcceptedTool, input: unknown): Promise<Result<ReadInput, string>> {
   if (tool.readInput === undefined) {
     const checked = await checkJson(tool.inputSchema, input);
     if (!checked.ok) return refused(checked.message);
@@ -175,12 +236,19 @@ type Settled = Pick<PolicyDecision, "rule" | "argv"> & {
   /** `ask`: the user was asked and agreed. */
   readonly answer: "allow" | "ask" | "deny";
   readonly message: string;
+  /** As the person who agreed changed it. */
+  readonly changed?: ReadInput | undefined;
 };
 
-async function decide(tool: Tool, input: ToolInput, run: RunContext, signal: AbortSignal): Promise<Settled> {
-  const { policy, approvals, place } = run;
+async function decide(
+  { tool, callId, signal }: BegunCall,
+  input: ToolInput,
+  live: LiveRun,
+): Promise<Settled> {
+  const run: RunContext = live.context;
+  const { policy, approvals, place, durable } = run;
   const id = toolId(tool);
-  const decision = await policy.decide(id, tool.effect, input);
+  const decision = askAlways(await policy.decide(id, tool.effect, input), tool, durable);
   const { rule, message = `\`${id}\` was not allowed: ${rule}.` } = decision;
   if (decision.answer !== "ask") return { ...decision, message };
   const unwritable = refuseWrite(tool, input, run);
@@ -192,9 +260,37 @@ async function decide(tool: Tool, input: ToolInput, run: RunContext, signal: Abo
   }
   const call = { tool: id, effect: tool.effect, input };
   const rules = await suggestRules(call, place.world.cwd, policy);
-  const answer = await approvals.ask({ tool: id, input, rule, rules, diff: preview?.value }, signal);
-  if (answer.approved) return { ...decision, message, rule: answer.rule };
-  return { answer: "deny", rule: answer.rule, message: `\`${id}\` was not allowed: ${answer.rule}.` };
+  const question = { tool: id, input, rule, rules, diff: preview?.value };
+  const answer =
+    durable === undefined
+      ? await approvals.ask(question, signal)
+      : await askDurably(question, callId, live, durable, signal);
+  const deny = (why: string): Settled => ({
+    answer: "deny",
+    rule: why,
+    message: `\`${id}\` was not allowed: ${why}.`,
+  });
+  if (answer === undefined) return deny("nobody has answered yet");
+  if (!answer.approved) return deny(answer.rule);
+  const settled: Settled = { ...decision, message, rule: answer.rule };
+  const edited = "input" in answer ? answer.input : undefined;
+  if (edited === undefined) return settled;
+  const changed = await readInput(tool, edited);
+  if (!changed.ok) return deny(`the changed input does not fit the tool: ${changed.refusal}`);
+  const again = await policy.decide(id, tool.effect, changed.value.value);
+  if (again.answer === "deny") return deny(`the changed input is not allowed: ${again.rule}`);
+  return { ...settled, changed: changed.value };
+}
+
+/** Where a person wants to see every change, no rule agrees in their place. */
+function askAlways(
+  decision: PolicyDecision,
+  { effect }: Tool,
+  durable: RunContext["durable"],
+): PolicyDecision {
+  const isHarmless = effect === "read" || effect === "skill" || effect === "talk";
+  if (decision.answer !== "allow" || isHarmless || !durable?.asking.always) return decision;
+  return { ...decision, answer: "ask", rule: "every call that is not read-only is asked about" };
 }
 
 /** What a skill answers is instructions, or a result that was filtered before it was wrapped. */

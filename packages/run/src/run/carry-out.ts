@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { removeFolder } from "@metier/base/files";
 import type { Result } from "@metier/base/result";
 import type { ModelMessage } from "ai";
+import type { Leave } from "../durable/parking.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import { runFolder } from "../events/run-log.ts";
 import { describeFault } from "../model/describe-fault.ts";
@@ -16,7 +17,7 @@ import { type LoopOutcome, NOTHING_SAID, takeSteps } from "./loop.ts";
 import { type HeldOutput, holdOutput, OutputFault } from "./output-contract.ts";
 import type { RunContext, RunGiven } from "./run-context.ts";
 import { keepingOf } from "./run-request.ts";
-import type { RunResult } from "./run-result.ts";
+import { cancelledResult, type RunResult } from "./run-result.ts";
 import { deliverValues } from "./run-secrets.ts";
 
 export interface CarriedOut {
@@ -27,6 +28,8 @@ export interface CarriedOut {
   readonly fault?: unknown;
   /** Which limit was reached, in words. */
   readonly limitMessage?: string | undefined;
+  /** Of a durable run that did not end here: why it left. Its result says nothing then. */
+  readonly left?: Leave | undefined;
 }
 
 /** `decide`: everything before the first step, or how the run ended instead. Pushes what it opens. */
@@ -38,9 +41,13 @@ export async function carryOut(
   if (!setUp.ok) return { result: setUp.refusal, messages: [] };
   const context = setUp.value;
   const { recorder } = context;
-  context.parent?.onChild({ runId: context.runId, skill: context.subject.skill.name });
-  const startedAt = performance.now();
-  recorder.emit(describeStart(context));
+  const { durable } = context;
+  const startedAt = performance.now() - (durable?.steps.activeMs() ?? 0);
+  if (durable?.steps.isResumed) recorder.emit({ type: "run-resumed", activeMs: durable.steps.activeMs() });
+  else {
+    context.parent?.onChild({ runId: context.runId, skill: context.subject.skill.name });
+    recorder.emit(describeStart(context));
+  }
   const live = beginRun(context);
   let ended: CarriedOut;
   try {
@@ -48,6 +55,7 @@ export async function carryOut(
     live.stop.end();
     await live.slots.idle(); // A tool that was stopped still ends its processes; nothing outlives the run.
     await context.capabilityNotes.end();
+    if (durable?.parking.leave !== undefined) return await leave(context, durable.parking.leave);
     ended = finish(live, outcome, held, startedAt);
   } finally {
     live.stop.end();
@@ -57,6 +65,14 @@ export async function carryOut(
   dropFolder(context, context.isIsolated);
   const diagnostics = [...context.diagnostics(ended.result.diagnostics), ...recorder.diagnostics];
   return { ...ended, result: { ...ended.result, diagnostics } };
+}
+
+/** The run goes on elsewhere: what it has said is kept, and nothing is said about an end. */
+async function leave(context: RunContext, left: Leave): Promise<CarriedOut> {
+  await context.durable?.steps.settle().catch(() => undefined); // Only one that has lost its lease cannot.
+  await context.recorder.close();
+  const { runId, subject } = context;
+  return { result: cancelledResult(runId, subject.skill.name), messages: [], left };
 }
 
 interface Answered {

@@ -11,6 +11,14 @@ import type { Redactor } from "@metier/sandbox/secrets";
 import { hasFolder, neutralise, type Skill } from "@metier/skills";
 import type { ModelMessage } from "ai";
 import type { CustomCommand } from "../agents/load-commands.ts";
+import {
+  type DurableRunParts,
+  type FollowedSkill,
+  holdToStart,
+  recallFollowed,
+  recordFollowed,
+  restoreFolder,
+} from "../durable/durable-run.ts";
 import type { ConversationMemory } from "../invoke/conversation-trust.ts";
 import { type Caller, decideAccess, type InvocationRefusal } from "../invoke/invocation.ts";
 import { readArguments, substituteArguments } from "../invoke/render-body.ts";
@@ -19,7 +27,7 @@ import type { ToolLists } from "../tools/policy-rules.ts";
 import { type CarriedOut, carryOut } from "./carry-out.ts";
 import type { ChatOffer, ChatOptions, SendOptions } from "./chat-options.ts";
 import { openBudget } from "./day-budget.ts";
-import { invokeSkill } from "./invoke-skill.ts";
+import { invokeAnywhere, invokeSkill } from "./invoke-skill.ts";
 import { chooseLeanTools } from "./lean-tools.ts";
 import {
   giveRun,
@@ -67,13 +75,15 @@ interface ChatTurnOrder extends SendOptions, TurnMessage {
   readonly userMessage: string;
   /** For a turn that only writes: its own system prompt, and no tools. */
   readonly writesAs?: string | undefined;
+  /** Its journal, for a turn that is to survive this process. */
+  readonly durable?: DurableRunParts | undefined;
 }
 
 export function runTurn(state: ChatState, order: ChatTurnOrder): Promise<CarriedOut> {
-  const { runId, workRunId, userMessage, signal, record } = order;
+  const { runId, workRunId, userMessage, signal, record, durable } = order;
   const { maxConversationTokens: _, maxConversationCost: __, ...limits } = state.options.limits ?? {};
   const request = { ...inheritOptions(state.options), limits, userMessage, signal, record };
-  const given = giveRun({ runId, workRunId, host: state.host, request, invoke: invokeSkill });
+  const given = giveRun({ runId, workRunId, host: state.host, request, invoke: invokeAnywhere, durable });
   return carryOut(given, (start) => decideTurn(state, order, start));
 }
 
@@ -83,9 +93,10 @@ async function decideTurn(
   { message, history, lists, writesAs }: ChatTurnOrder,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, questions } = given;
+  const { host, request, questions, durable } = given;
   const { memory, redactor, skillFolders } = state;
   const known = { trust: "trusted", redactor, conversation: memory.trust } as const;
+  if (durable) await restoreFolder(durable, given.workDir);
   const place = await openRunPlace({ ...given, ...known, shown: skillFolders });
   given.opened.push(place);
   const { world } = place;
@@ -98,13 +109,23 @@ async function decideTurn(
   const tools = model.lean ? chooseLeanTools(own) : own;
   const { name } = CHAT.skill;
   const { approve } = request;
+  const prompt = writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions);
+  const begun = durable
+    ? await holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) })
+    : done(prompt);
+  if (!begun.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, begun.refusal));
+  const follow = ({ lists: more, folder }: FollowedSkill): void => {
+    policy.activate(more);
+    if (folder !== undefined) place.show(folder);
+  };
+  for (const followed of durable ? recallFollowed(durable) : []) follow(followed);
   const context: RunContext = {
     ...given,
     subject: { ...CHAT, caller: request.caller ?? {} },
     isIsolated: false,
     place,
     model,
-    system: writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions),
+    system: begun.value,
     history,
     message,
     tools: writesAs === undefined ? policy.visible(tools) : [],
@@ -132,8 +153,13 @@ async function decideTurn(
       ...redactor.diagnostics,
     ],
     follow(prepared) {
-      policy.activate(skillLists(prepared));
-      if (hasFolder(prepared.skill)) place.show(prepared.skill.directory);
+      const { skill } = prepared;
+      const followed = {
+        lists: skillLists(prepared),
+        folder: hasFolder(skill) ? skill.directory : undefined,
+      };
+      follow(followed);
+      if (durable) recordFollowed(durable, followed);
     },
   };
   return done(context);
@@ -164,6 +190,8 @@ function inheritOptions(options: ChatOptions): Omit<RunRequest, "skill"> {
 interface TurnFacts {
   readonly runId: string;
   readonly signal: AbortSignal | undefined;
+  /** Whether a `/name` is nothing but text. */
+  readonly isPlain?: boolean;
 }
 
 /** What the main agent is told; or, when it is not needed, how the turn ended. Pasted text can hold marks like ours. */
@@ -173,7 +201,7 @@ export async function readMessage(
   facts: TurnFacts,
 ): Promise<Result<TurnMessage, RunResult>> {
   const { text } = cleanText(typed);
-  const slash = readSlash(text);
+  const slash = facts.isPlain ? undefined : readSlash(text);
   if (slash === undefined) return done({ message: neutralise(text), lists: [] });
   const outcome = await callSkill(slash, typed, state, facts);
   switch (outcome.kind) {

@@ -8,8 +8,10 @@ import { cleanLine } from "@metier/base/text";
 import { configuredSecrets, createRedactor } from "@metier/sandbox/secrets";
 import { hasFolder } from "@metier/skills";
 import type { ModelMessage } from "ai";
+import { type DurableRunParts, recallMemory } from "../durable/durable-run.ts";
+import type { Leave } from "../durable/parking.ts";
 import { createRunId, runFolder } from "../events/run-log.ts";
-import type { ChatRecord } from "../events/saved-chat.ts";
+import type { ChatRecord, SavedChat } from "../events/saved-chat.ts";
 import { createMemory } from "../invoke/conversation-trust.ts";
 import { refusalText } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
@@ -69,6 +71,29 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
   const { record, verified } = begun;
   const resumed = record && { turns: record.turns, updatedAt: record.updatedAt, verified };
   return makeChat(given, state, beginKept(begun, asked), resumed);
+}
+
+/**
+ * One turn of a session that survives this process, recorded step by step; `from` of the options is the session so far. What
+ * is saved afterwards is the session with this turn. A `/name` in the message is no command here.
+ */
+export async function takeDurableTurn(
+  given: RunHost,
+  options: ChatOptions,
+  text: string,
+  {
+    runId,
+    durable,
+    signal,
+  }: { readonly runId: string; readonly durable: DurableRunParts; readonly signal: AbortSignal },
+): Promise<{ readonly turn: ChatTurn; readonly left?: Leave | undefined; readonly saved: SavedChat }> {
+  const host = hideRestricted(given, options.caller);
+  const begun = await beginChat(host, options);
+  const opened = openState(host, options, await openModel(host, options.model), begun.record);
+  const state = { ...opened, memory: recallMemory(durable, opened.memory) };
+  const kept = beginKept(begun, options.model);
+  const turn = await takeTurn(text, { signal, durable }, state, kept, runId);
+  return { turn, left: durable.parking.leave, saved: saveChat(state, kept) };
 }
 
 /** A chat over what its turns share; what is kept changes with each of them. */
@@ -264,7 +289,7 @@ const TITLE_LENGTH = 80;
 
 async function takeTurn(
   text: string,
-  { signal, record }: SendOptions,
+  { signal, record, durable }: SendOptions & { readonly durable?: DurableRunParts },
   state: ChatState,
   kept: Kept,
   runId: string,
@@ -289,7 +314,7 @@ async function takeTurn(
   };
   const used = budget.reached();
   if (used) return explain(limitedResult(runId, "chat", used.limit));
-  const read = await readMessage(text, state, { runId, signal });
+  const read = await readMessage(text, state, { runId, signal, isPlain: durable !== undefined });
   if (!read.ok) {
     const isTold = read.refusal.status !== "refused";
     return explain(read.refusal, isTold ? await remember(tellResult(text, read.refusal)) : []);
@@ -298,7 +323,8 @@ async function takeTurn(
   kept.nextRunId = undefined;
   const { workRunId, history } = kept;
   const told = { ...read.value, history, userMessage: text };
-  const outcome = await runTurn(state, { runId, workRunId, ...told, signal, record });
+  const outcome = await runTurn(state, { runId, workRunId, ...told, signal, record, durable });
+  if (outcome.left !== undefined) return outcome.result; // It goes on elsewhere; nothing of it is remembered here.
   const faults = await remember(closeTurn(told.message, outcome));
   return explain(outcome.result, faults, outcome.limitMessage);
 }

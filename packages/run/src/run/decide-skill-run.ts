@@ -7,8 +7,14 @@ import { done, type Result, refused } from "@metier/base/result";
 import type { World } from "@metier/sandbox";
 import { hasFolder, type Skill, tellOrigin } from "@metier/skills";
 import { describeCycle, findAgent, findCycle, type NamedAgent, preloadSkills } from "../agents/agent.ts";
+import {
+  holdToStart,
+  recallFollowed,
+  recallMemory,
+  recordFollowed,
+  restoreFolder,
+} from "../durable/durable-run.ts";
 import { refuseMissingTools } from "../invoke/check-needs.ts";
-import { createMemory } from "../invoke/conversation-trust.ts";
 import type { InvocationRefusal, PreparedInvocation } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
 import { resolveModel } from "../model/resolve-model.ts";
@@ -40,9 +46,11 @@ export async function decideSkillRun(
   const { agent } = chosen.value;
   const output = await decideOutput(skill, request.output);
   if (!output.ok) return refused(failedResult(runId, prepared, output.refusal));
-  const memory = createMemory();
+  const { durable } = given;
+  const memory = recallMemory(durable);
   const redactor = openRedactor(prepared, given);
   const known = { skill, trust: trust.level, redactor, conversation: memory.trust };
+  if (durable) await restoreFolder(durable, given.workDir);
   const place = await openRunPlace({ ...given, ...known });
   given.opened.push(place);
   const unreachable = refuseWithoutSocket(skill, place.sandbox);
@@ -61,7 +69,15 @@ export async function decideSkillRun(
   if (!equipped.ok) return refused(refusedResult(runId, equipped.refusal));
   const { policy, hooks } = equipped.value;
   const tools = model.lean ? trimTools(equipped.value.tools, prepared, host) : equipped.value.tools;
-  const system = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
+  const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
+  const begun = durable
+    ? await holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) }, prepared)
+    : done(prompt);
+  if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
+  for (const { lists, folder } of durable ? recallFollowed(durable) : []) {
+    policy.activate(lists);
+    if (folder !== undefined) place.show(folder);
+  }
   const planned = await reportDecisions(decided, model, equipped.value, given);
   const asked = { approve: request.approve, sessionRules: host.sessionRules };
   const context: RunContext = {
@@ -70,7 +86,7 @@ export async function decideSkillRun(
     isIsolated: true,
     place,
     model,
-    system,
+    system: begun.value,
     history: [],
     message: firstMessage(prepared),
     tools,
@@ -88,8 +104,11 @@ export async function decideSkillRun(
     recorder: await openRecorder(given, redactor),
     diagnostics: (found) => [...planned, ...found],
     follow(other) {
-      policy.activate(followedLists(other));
-      if (hasFolder(other.skill)) place.show(other.skill.directory);
+      const lists = followedLists(other);
+      const folder = hasFolder(other.skill) ? other.skill.directory : undefined;
+      policy.activate(lists);
+      if (folder !== undefined) place.show(folder);
+      if (durable) recordFollowed(durable, { lists, folder });
     },
   };
   return done(context);

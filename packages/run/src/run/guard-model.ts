@@ -32,6 +32,8 @@ interface ModelGuard {
 export interface GuardedModel extends LanguageModelV4 {
   /** How often the model was asked. */
   readonly steps: number;
+  /** A step that was taken before: counted, not asked. */
+  skip(prompt: LanguageModelV4Prompt): void;
 }
 
 export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedModel {
@@ -53,6 +55,10 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
     supportedUrls: model.supportedUrls,
     get steps() {
       return steps;
+    },
+    skip(prompt) {
+      steps += 1;
+      known = prompt.length;
     },
     async doStream(options) {
       const asked = ask(options);
@@ -209,16 +215,12 @@ function toUsage(
 }
 
 /** A model that is asked again after a passing fault, and a run's record of each time it was. */
-export function retryingModel(model: LanguageModelV4, recorder: RunRecorder): LanguageModelV4 {
-  let step = 0;
-  const retried = retryModel(model, {
-    onRetry: (retry) => recorder.emit({ type: "model-retried", step, ...retry }),
+export function retryingModel(
+  model: LanguageModelV4,
+  recorder: RunRecorder,
+  step: () => number,
+): LanguageModelV4 {
+  return retryModel(model, {
+    onRetry: (retry) => recorder.emit({ type: "model-retried", step: step(), ...retry }),
   });
-  return {
-    ...retried,
-    doStream: (options) => {
-      step += 1;
-      return retried.doStream(options);
-    },
-  };
 }

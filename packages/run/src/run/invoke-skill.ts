@@ -2,8 +2,10 @@
  * From a request to its outcome: a skill that runs inline is answered with its text, one that runs in isolation with its
  * result, one that is refused with the reason. Nothing that happens in a run is thrown.
  */
+import type { Json } from "@metier/base/json";
 import { hasFolder, type SkillResource } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
+import type { DurableRunParts } from "../durable/durable-run.ts";
 import { createRunId } from "../events/run-log.ts";
 import { activateInline, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
@@ -11,25 +13,45 @@ import { abandonRun, carryOut, setUpRun } from "./carry-out.ts";
 import { decideSkillRun } from "./decide-skill-run.ts";
 import { giveRun, type RunContext } from "./run-context.ts";
 import { hideRestricted, keepingOf, type RunHost, type RunRequest } from "./run-request.ts";
-import { type InvokeOutcome, type RunOutline, type RunResult, refusedResult } from "./run-result.ts";
+import {
+  type InvokeOutcome,
+  type LeftRun,
+  type RunOutline,
+  type RunResult,
+  refusedResult,
+} from "./run-result.ts";
 import { type PrepareWish, prepareRequest } from "./run-tools.ts";
 
 interface InvokeOptions extends Omit<PrepareWish, "isDry"> {
   /** Default: a new one. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
+  /** Default: durable like the run that starts it, if that is. */
+  readonly durable?: DurableRunParts | undefined;
 }
 
 export type InvokeSkill = (
   request: RunRequest,
   host: RunHost,
   options?: InvokeOptions,
-) => Promise<InvokeOutcome>;
+) => Promise<InvokeOutcome | LeftRun>;
 
+/** Of a request that is not durable. */
 export async function invokeSkill(
   request: RunRequest,
-  given: RunHost,
-  { asked, parent, runId = createRunId(), canRun = true }: InvokeOptions = {},
+  host: RunHost,
+  options: Omit<InvokeOptions, "durable"> = {},
 ): Promise<InvokeOutcome> {
+  const outcome = await invokeAnywhere(request, host, options);
+  if (outcome.kind === "left") throw new Error("Only a durable run leaves its process.");
+  return outcome;
+}
+
+/** A durable run may leave this process before it ends. */
+export async function invokeAnywhere(
+  request: RunRequest,
+  given: RunHost,
+  { asked, parent, runId = createRunId(), canRun = true, durable: own }: InvokeOptions = {},
+): Promise<InvokeOutcome | LeftRun> {
   const host = hideRestricted(given, request.caller);
   // Only a run can be held to a schema.
   const wanted = request.output === undefined ? asked : "isolated";
@@ -38,12 +60,19 @@ export async function invokeSkill(
   const { prepared } = outcome;
   if (prepared.execution === "isolated") {
     if (parent === undefined) keepingOf(host).tidy();
-    const run = giveRun({ runId, host, request, parent, invoke: invokeSkill });
-    const { result } = await carryOut(run, (start) => decideSkillRun(prepared, start));
+    const durable = own ?? (await parent?.durable?.({ skill: prepared.skill.name, runId }));
+    const run = giveRun({ runId, host, request, parent, invoke: invokeAnywhere, durable });
+    const { result, left } = await carryOut(run, (start) => decideSkillRun(prepared, start));
+    if (left !== undefined) return { kind: "left", why: left };
+    await durable?.steps.end(result.status, toStored(result));
     return { kind: "run", result };
   }
   const { text } = activateInline(prepared, parent?.memory ?? createMemory(), filesOf(prepared, host));
   return { kind: "inline", text, prepared };
+}
+
+function toStored(result: RunResult): Json {
+  return JSON.parse(JSON.stringify(result)) as Json;
 }
 
 /** The outcome of a request for a run, whatever became of it. */
@@ -65,7 +94,7 @@ export async function planRun(
   const outcome = await prepareRequest(request, host, { asked: "isolated", isDry: true });
   if (!outcome.ok) return { ok: false, result: refusedResult(runId, outcome.refusal) };
   const { prepared } = outcome;
-  const run = giveRun({ runId, host, request, invoke: invokeSkill, isDry: true });
+  const run = giveRun({ runId, host, request, invoke: invokeAnywhere, isDry: true });
   const planned = await setUpRun(run, (start) => decideSkillRun(prepared, start));
   if (!planned.ok) return { ok: false, result: planned.refusal };
   const outline = outlineRun(prepared, planned.value);

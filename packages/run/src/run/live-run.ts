@@ -7,11 +7,14 @@ import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { isInside, realPathOr } from "@metier/base/places";
 import type { World } from "@metier/sandbox";
 import type { Reach } from "@metier/skills/config";
+import type { DurableRunParts } from "../durable/durable-run.ts";
+import { journalModel, type Spent } from "../durable/journal-model.ts";
+import type { TokenUsage } from "../events/run-event.ts";
 import { costOf } from "../model/prices.ts";
 import type { Tool, ToolContext, ToolInput } from "../tools/tool.ts";
 import { type GuardedModel, guardModel, retryingModel } from "./guard-model.ts";
 import type { RunContext } from "./run-context.ts";
-import { createStop, type RunStop } from "./run-limits.ts";
+import { createStop, NO_USAGE, type RunStop } from "./run-limits.ts";
 import type { RunResult } from "./run-result.ts";
 import { deliverValues } from "./run-secrets.ts";
 import { createToolLog } from "./tool-log.ts";
@@ -35,23 +38,11 @@ export interface LiveRun {
 }
 
 export function beginRun(context: RunContext): LiveRun {
-  const { recorder, redactor, budget, model, capabilityNotes } = context;
-  const stop = createStop(context.limits, budget, context.request.signal);
+  const { recorder, redactor, capabilityNotes, durable } = context;
+  const stop = createStop(context.limits, context.budget, context.request.signal, durable?.steps.activeMs());
   const text = createTextSoFar();
-  const guarded = guardModel(retryingModel(model.model, recorder), {
-    redactor,
-    emit(event) {
-      if (event.type === "model-called") text.next();
-      recorder.emit(event);
-    },
-    onUsage(usage) {
-      const cost = costOf(usage, model.pricing);
-      budget.add(usage, cost);
-      return cost;
-    },
-    onText: (piece) => text.add(piece),
-    onOutput: (piece) => stop.onOutput(piece),
-  });
+  const guarded = openModel(context, stop, text);
+  if (durable) leaveWith(durable, stop);
   const live: LiveRun = {
     context,
     model: guarded,
@@ -70,6 +61,56 @@ export function beginRun(context: RunContext): LiveRun {
     onFault: (fault) => report(live, "capability.failed", redactor.redact(fault)),
   });
   return live;
+}
+
+/** The run's model behind the redaction gate, and in the journal of a durable run. */
+function openModel(context: RunContext, stop: RunStop, text: TextSoFar): GuardedModel {
+  const { recorder, redactor, budget, model, durable } = context;
+  let spent: Spent = { usage: NO_USAGE };
+  const spend = (usage: TokenUsage, cost: number | undefined): void => {
+    spent = { usage, cost };
+    budget.add(usage, cost);
+  };
+  const hear = (piece: string): void => {
+    text.add(piece);
+    stop.onOutput(piece);
+  };
+  const guarded: GuardedModel = guardModel(
+    retryingModel(model.model, recorder, () => guarded.steps),
+    {
+      redactor,
+      emit(event) {
+        if (event.type === "model-called") text.next();
+        recorder.emit(event);
+      },
+      onUsage(usage) {
+        const cost = costOf(usage, model.pricing);
+        spend(usage, cost);
+        return cost;
+      },
+      onText: (piece) => text.add(piece),
+      onOutput: (piece) => stop.onOutput(piece),
+    },
+  );
+  if (durable === undefined) return guarded;
+  return journalModel(guarded, {
+    durable,
+    redactor,
+    spent: () => spent,
+    repeat(said, { usage, cost }) {
+      text.next();
+      hear(said);
+      spend(usage, cost);
+    },
+  });
+}
+
+/** What ends the work of this process without ending the run. */
+function leaveWith({ steps, parking }: DurableRunParts, stop: RunStop): void {
+  parking.onLeave(() => stop.leave());
+  const lose = (): void => parking.go("lost");
+  if (steps.lost.aborted) lose();
+  else steps.lost.addEventListener("abort", lose, { once: true });
 }
 
 /** A diagnostic that comes up on the way: for the log, and for the result. */

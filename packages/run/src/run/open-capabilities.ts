@@ -18,6 +18,7 @@ import {
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { Skill, Trust } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
+import { recordActing } from "../durable/call-journal.ts";
 import type { CapabilityCall, CapabilityUse } from "../events/run-event.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import { toCapabilityCaller } from "../invoke/invocation.ts";
@@ -31,7 +32,7 @@ type CapabilityRequest = Pick<
   "caller" | "confirm" | "userMessage" | "message" | "arguments" | "source"
 >;
 
-interface CapabilitiesInput extends Pick<RunGiven, "runId" | "capabilityNotes" | "questions"> {
+interface CapabilitiesInput extends Pick<RunGiven, "runId" | "capabilityNotes" | "questions" | "durable"> {
   readonly sandbox: Sandbox;
   readonly skill: Skill;
   /** Already lowered to its caller's. */
@@ -109,13 +110,19 @@ interface Opened {
 }
 
 async function openSocket(input: CapabilitiesInput, capabilities: RunCapabilities): Promise<Opened> {
-  const { request, host, runId, capabilityNotes, questions, conversation } = input;
+  const { request, host, runId, capabilityNotes, questions, conversation, durable } = input;
   const { createCallerTokens, openCapabilitySocket } = await import("@metier/capabilities/broker");
   const tokens = createCallerTokens();
   const confirm = request.confirm ?? capabilities.confirm;
   const broker = await capabilities.broker();
   const socket = await openCapabilitySocket({
-    broker: { ...broker, invoke: (...call) => capabilityNotes.follow(broker.invoke(...call)) },
+    broker: {
+      ...broker,
+      invoke: async (...call) => {
+        if (durable) await recordActing(durable);
+        return capabilityNotes.follow(broker.invoke(...call));
+      },
+    },
     tokens,
     runId,
     home: join(host.places.state, "capabilities", "sockets"),

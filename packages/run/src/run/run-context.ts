@@ -10,6 +10,8 @@ import type { Skill, Trust } from "@metier/skills";
 import type { OutputFilterMode } from "@metier/skills/config";
 import type { ModelMessage } from "ai";
 import type { NamedAgent } from "../agents/agent.ts";
+import { durableChildren, followChild, nameChild, noteChild } from "../durable/durable-children.ts";
+import type { DurableRunParts } from "../durable/durable-run.ts";
 import { openCostLedger } from "../events/cost-ledger.ts";
 import { createLogSink } from "../events/log-lines.ts";
 import { openRecording, runFolder } from "../events/run-log.ts";
@@ -53,6 +55,8 @@ export interface RunGiven {
   readonly questions: QuestionQueue;
   /** What commands ask of the host: those of its skill, and those of scripts it runs. */
   readonly capabilityNotes: CapabilityNotes;
+  /** Its journal, if it is to survive this process. */
+  readonly durable?: DurableRunParts | undefined;
   /** A recording that it writes to; `discard` where it is its own. */
   readonly recording?: (RunSink & { discard?(): void }) | undefined;
   /** What was opened for it, to be closed in reverse. */
@@ -109,7 +113,7 @@ export type DecidedRun = Pick<RunContext, "place" | "memory" | "redactor" | "lim
 };
 
 type Start = Pick<RunGiven, "runId" | "host" | "request" | "parent" | "invoke"> &
-  Partial<Pick<RunGiven, "isDry" | "workRunId">>;
+  Partial<Pick<RunGiven, "isDry" | "workRunId" | "durable">>;
 
 /** A recording that cannot be opened is said before anything else is made. */
 export function giveRun(start: Start): RunGiven {
@@ -148,8 +152,11 @@ export function asParent(context: RunContext): RunParent {
     redactor,
     questions: context.questions,
     recording: context.recording,
-    onChild: (child) =>
-      context.recorder.emit({ type: "child-started", childRunId: child.runId, skill: child.skill }),
+    durable: context.durable && durableChildren(context.durable),
+    onChild({ runId: childRunId, skill }) {
+      if (context.durable && !noteChild(context.durable, childRunId)) return;
+      context.recorder.emit({ type: "child-started", childRunId, skill });
+    },
   };
 }
 
@@ -164,11 +171,15 @@ export function inheritRequest({ subject, request }: RunContext): Omit<RunReques
 export async function startChild(
   context: RunContext,
   child: Parameters<InvokeFromModel>[0],
-  signal: AbortSignal,
+  { signal, callId = "" }: Parameters<InvokeFromModel>[1],
 ): ReturnType<InvokeFromModel> {
+  const { durable } = context;
   const request = { ...child, ...inheritRequest(context), signal };
-  const outcome = await context.invoke(request, context.host, { parent: asParent(context) });
+  const runId = durable && (await nameChild(durable, callId));
+  const outcome = await context.invoke(request, context.host, { parent: asParent(context), runId });
   if (outcome.kind === "inline") context.follow(outcome.prepared);
+  if (outcome.kind === "run") durable?.spent.set(callId, outcome.result);
+  if (outcome.kind === "left") await followChild(durable, outcome.why, callId, signal);
   return outcome;
 }
 
@@ -189,6 +200,10 @@ export interface RunParent {
   readonly model?: ResolvedModel | undefined;
   /** Where its questions to a person wait, and those of the skills it starts. */
   readonly questions?: QuestionQueue | undefined;
+  /** How a run that it starts becomes durable like itself. */
+  readonly durable?:
+    | ((child: { readonly skill: string; readonly runId: string }) => Promise<DurableRunParts>)
+    | undefined;
   /** What it must not tell, no skill it starts may tell, and the reverse. */
   readonly redactor?: Redactor | undefined;
   /** A recording that nested runs share. */
@@ -205,12 +220,15 @@ export async function openRecorder(run: RunGiven, redactor: Redactor): Promise<R
   const keeping = keepingOf(host);
   const needsLedger = !keeping.keepsFolders && host.config().runs.maxCostPerDay !== undefined;
   const spans = await createSpanSink();
+  const { durable } = run;
   const recorder = createRunRecorder({
     runId,
     redactor,
+    lastSeq: durable?.steps.lastEvent,
     sinks: [
+      ...(durable ? [durable.steps.sink] : []),
       ...(recording ? [recording] : []), // Closed before the log, which then says whether that failed.
-      keeping.open(runId),
+      keeping.open(runId, durable?.steps.lastEvent),
       ...(needsLedger ? [openCostLedger(host.places)] : []),
       ...(spans ? [spans] : []),
       ...(host.logger ? [createLogSink(openLog(host.logger))] : []),

@@ -148,12 +148,22 @@ export interface RunStop {
   reached(): LimitReached | undefined;
   /** What the model wrote: text, reasoning, input of tools. */
   onOutput(text: string): void;
+  /** The run goes on in another process: everything under way here is ended. */
+  leave(): void;
   /** The clock is stopped; the run has ended. */
   end(): void;
 }
 
-/** The switch that stops a run: by the caller, by the clock, by what it spent or by what it wrote. */
-export function createStop(limits: RunLimits, budget: Budget, caller: AbortSignal | undefined): RunStop {
+/**
+ * The switch that stops a run: by the caller, by the clock, by what it spent or by what it wrote. `activeMs`: how long it was
+ * worked on before.
+ */
+export function createStop(
+  limits: RunLimits,
+  budget: Budget,
+  caller: AbortSignal | undefined,
+  activeMs = 0,
+): RunStop {
   const own = new AbortController();
   let stopped: LimitReached | undefined;
   let bytes = 0;
@@ -162,7 +172,8 @@ export function createStop(limits: RunLimits, budget: Budget, caller: AbortSigna
     own.abort(new Error(message));
   };
   const timeoutMs = Math.min(limits.timeoutMs, LONGEST_TIMER_MS);
-  const timer = setTimeout(() => stop("time", `timed out after ${timeoutMs / 1000} s`), timeoutMs);
+  const leftMs = Math.max(1, timeoutMs - activeMs);
+  const timer = setTimeout(() => stop("time", `timed out after ${timeoutMs / 1000} s`), leftMs);
   return {
     signal: caller ? AbortSignal.any([caller, own.signal]) : own.signal,
     get cancelled() {
@@ -175,6 +186,7 @@ export function createStop(limits: RunLimits, budget: Budget, caller: AbortSigna
         stop("output", `the model wrote more than ${limits.maxOutputBytes} bytes`);
       }
     },
+    leave: () => own.abort(new Error("The run goes on in another process.")),
     end: () => clearTimeout(timer),
   };
 }

@@ -16,6 +16,7 @@ import { openEgressProxy } from "@metier/sandbox/egress";
 import type { Redactor } from "@metier/sandbox/secrets";
 import { hasFolder, type Skill, type Trust } from "@metier/skills";
 import { type TrustedThing, trustAllows } from "@metier/skills/trust";
+import { recordActing } from "../durable/call-journal.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import { dataOwner } from "../invoke/invocation.ts";
 import { grantedPaths, grantReach, reportMissing } from "./granted-reach.ts";
@@ -26,7 +27,10 @@ import type { RunGiven } from "./run-context.ts";
 import type { SandboxUse } from "./run-result.ts";
 import { sandboxFor } from "./run-secrets.ts";
 
-type Given = Pick<RunGiven, "runId" | "host" | "request" | "workDir" | "questions" | "capabilityNotes">;
+type Given = Pick<
+  RunGiven,
+  "runId" | "host" | "request" | "workDir" | "questions" | "capabilityNotes" | "durable"
+>;
 
 /** `workDir` exists, and belongs to this use alone. */
 interface RunPlaceInput extends Given, Partial<Pick<RunGiven, "parent" | "isDry">> {
@@ -194,7 +198,7 @@ interface Egress {
 async function openEgress(
   sandbox: Sandbox,
   network: readonly string[],
-  { host, conversation }: RunPlaceInput,
+  { host, conversation, durable }: RunPlaceInput,
 ): Promise<Egress> {
   const reached = new Set<string>();
   // The others give no network at all; or all of it, which a proxy would only pretend to hold back.
@@ -205,7 +209,10 @@ async function openEgress(
     network,
     home: join(host.places.state, "egress"),
     whyHeld: () => whyHeld(conversation?.taintedBy),
-    onReach: (host) => reached.add(host),
+    async onReach(host) {
+      if (durable) await recordActing(durable);
+      reached.add(host);
+    },
   });
   return {
     sandbox: { ...sandbox, run: (command) => sandbox.run({ egressSocket: socketPath, ...command }) },

@@ -6,6 +6,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
 import type { SandboxBackend, World } from "@metier/sandbox";
 import type { HookCommand, HookEvent, Trust, TrustDecision } from "@metier/skills";
+import type { Leave } from "../durable/parking.ts";
 import type { CapabilityUse, RunLimit, RunStatus, TokenUsage } from "../events/run-event.ts";
 import type { InvocationRefusal, PreparedInvocation } from "../invoke/invocation.ts";
 import type { GivenSchema, SchemaOutput } from "../tools/given-schema.ts";
@@ -130,6 +131,12 @@ export type InvokeOutcome =
   | { readonly kind: "run"; readonly result: RunResult }
   | { readonly kind: "refused"; readonly refusal: InvocationRefusal };
 
+/** Of a durable run alone: it waits for a person, or goes on in another process. */
+export interface LeftRun {
+  readonly kind: "left";
+  readonly why: Leave;
+}
+
 const NOTHING = { network: [], read: [], write: [] } as const;
 
 /** Of what never started. */
@@ -166,6 +173,11 @@ export function refusedResult(runId: string, refusal: InvocationRefusal): RunRes
 /** A conversation whose budget was used up before the turn began. */
 export function limitedResult(runId: string, skill: string, limit: RunLimit): RunResult {
   return { ...emptyResult(runId, skill), trust: "trusted", status: "limited", limit };
+}
+
+/** A run that has no result yet. */
+export function cancelledResult(runId: string, skill: string): RunResult {
+  return { ...emptyResult(runId, skill), status: "cancelled" };
 }
 
 /** What a run needs and does not have. */

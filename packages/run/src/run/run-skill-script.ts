@@ -24,7 +24,7 @@ import { type PreparedScript, prepareScript } from "../tools/scripts/run-script.
 import { createToolPolicy } from "../tools/tool-policy.ts";
 import { refuseWithoutSocket } from "./capability-preflight.ts";
 import { closeRun, dropFolder, setUpRun } from "./carry-out.ts";
-import { invokeSkill } from "./invoke-skill.ts";
+import { invokeAnywhere } from "./invoke-skill.ts";
 import { listWorkFiles } from "./kept-files.ts";
 import { giveRun, openRecorder, type RunContext, type RunGiven } from "./run-context.ts";
 import { NO_USAGE } from "./run-limits.ts";
@@ -54,7 +54,7 @@ export async function runSkillScript(
     return { ...unstarted(runId, request, prepared.skill.name), status: "refused", error };
   }
   keepingOf(host).tidy();
-  const run = giveRun({ runId, host, request, invoke: invokeSkill });
+  const run = giveRun({ runId, host, request, invoke: invokeAnywhere });
   const setUp = await setUpRun(run, () => decideScript({ run, request, prepared, timeoutMs }));
   if (!setUp.ok) return setUp.refusal;
   try {

@@ -9,10 +9,11 @@ import { folderName } from "@metier/base/files";
 import type { SandboxBackend } from "@metier/sandbox";
 import { hasFolder, type Skill } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
+import { askUserDurably } from "../durable/durable-questions.ts";
 import type { CheckSubject } from "../invoke/checks.ts";
 import type { ConversationMemory, ConversationTrust } from "../invoke/conversation-trust.ts";
 import { type PreparedInvocation, type PrepareOutcome, refusalText } from "../invoke/invocation.ts";
-import { askUserTool } from "../tools/ask-user.ts";
+import { type AskInCall, askUserTool } from "../tools/ask-user.ts";
 import { fileTools } from "../tools/files/file-tools.ts";
 import { bashToolFor } from "../tools/run-command.ts";
 import { type OpenScriptPlace, runScriptTool } from "../tools/scripts/run-script.ts";
@@ -54,6 +55,8 @@ interface RunToolsInput {
   /** What holds commands, as far as it is known. */
   readonly backend?: SandboxBackend | undefined;
   readonly invoke: InvokeFromModel;
+  /** Asks the user, in place of the request's own way to. */
+  readonly ask?: AskInCall | undefined;
   /** Where scripts of other skills run. */
   readonly openScript: OpenScriptPlace;
   /** Of the conversation the tools serve: a file of an untrusted skill that is read there is in it like its text. */
@@ -65,6 +68,8 @@ const MANY_SKILLS = 30;
 
 function runTools(input: RunToolsInput): readonly Tool[] {
   const { host, request, skill, trust, network, invoke, conversation } = input;
+  const { askUser } = request;
+  const ask = input.ask ?? (askUser && ((question, { signal }) => askUser(question, signal)));
   const seen = libraryFor(host.library, skill, trustAllows(trust, "read-working-directory"));
   const library = conversation ? noteReading(seen, conversation) : seen;
   const others = host.library.skills().filter(({ name }) => name !== skill?.name);
@@ -78,7 +83,7 @@ function runTools(input: RunToolsInput): readonly Tool[] {
     ...(useSkill ? [useSkill, listSkillsTool(host.library)] : []),
     ...(others.length > MANY_SKILLS ? [findSkillsTool(host.library)] : []),
     ...(library.skills().length > 0 ? [readSkillFileTool(library)] : []),
-    ...(request.askUser ? [askUserTool(request.askUser)] : []),
+    ...(ask ? [askUserTool(ask)] : []),
     ...programTools(host, request),
   ];
 }
@@ -259,7 +264,7 @@ function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
 
 /** Those that every run has. What starts another skill finds the context once it is called. */
 export function ownTools(
-  { host, request, questions }: RunGiven,
+  { host, request, questions, durable }: RunGiven,
   { network, sandbox }: RunPlace,
   memory: ConversationMemory,
   context: () => RunContext,
@@ -268,11 +273,12 @@ export function ownTools(
   return runTools({
     host,
     request: queueQuestions(request, questions),
+    ask: durable && ((question, call) => askUserDurably(question, call, durable)),
     skill: prepared?.skill,
     trust: prepared?.trust.level ?? "trusted",
     network,
     backend: sandbox?.backend,
-    invoke: (child, signal) => startChild(context(), child, signal),
+    invoke: (child, call) => startChild(context(), child, call),
     openScript: createScriptPlaces(context),
     conversation: memory.trust,
   });

@@ -34,16 +34,19 @@ import { checkCallOptions } from "./call-options.ts";
 import type { RunParent } from "./run-context.ts";
 import { type BudgetLimits, createBudget } from "./run-limits.ts";
 import { hideRestricted, hideRuns, programTools, type RunHost, type RunRequest } from "./run-request.ts";
-import type { InvokeOutcome, RunResult } from "./run-result.ts";
+import type { InvokeOutcome, LeftRun, RunResult } from "./run-result.ts";
 
-export type InvokeFromModel = (
-  request: SkillRequest,
-  signal: AbortSignal,
-  userMessage?: string,
-) => Promise<InvokeOutcome>;
+export type InvokeFromModel = (request: SkillRequest, call: UseSkillCall) => Promise<InvokeOutcome | LeftRun>;
 
 /** All it needs of a call is a way to be stopped; a host that knows it also says what the user wrote. */
-type UseSkillTool = Tool<{ readonly signal: AbortSignal; readonly userMessage?: string | undefined }>;
+interface UseSkillCall {
+  readonly signal: AbortSignal;
+  readonly userMessage?: string | undefined;
+  /** Of a call in a run. */
+  readonly callId?: string | undefined;
+}
+
+type UseSkillTool = Tool<UseSkillCall>;
 
 /**
  * A skill that runs inline answers with its instructions; one that runs in isolation answers with the wrapped result of its
@@ -61,14 +64,14 @@ export function useSkillTool(
     description: schema.description,
     inputSchema: schema.inputSchema,
     effect: "skill",
-    async execute(input, { signal, userMessage }) {
+    async execute(input, call) {
       const request = toRequest(input);
       const { scope, name } = parseSkillAddress(request.skill);
       // A scope is for people: it also leads to a skill that another one of its name hides.
       if (scope !== undefined) {
         return fault(`\`skill\` is ${showValue(request.skill)}; give the name alone, ${showValue(name)}.`);
       }
-      return answerOutcome(await invoke(request, signal, userMessage), outputFilter());
+      return answerOutcome(await invoke(request, call), outputFilter());
     },
   };
 }
@@ -80,12 +83,14 @@ function toRequest(checked: ToolInput): SkillRequest {
 }
 
 /** Only what a run wrote is filtered: instructions are to be followed, and the wrapper is our own. */
-function answerOutcome(outcome: InvokeOutcome, filter: OutputFilterMode): ToolOutput {
+function answerOutcome(outcome: InvokeOutcome | LeftRun, filter: OutputFilterMode): ToolOutput {
   switch (outcome.kind) {
     case "inline":
       return answer(outcome.text);
     case "refused":
       return fault(refusalText(outcome.refusal));
+    case "left":
+      return fault("The run goes on in another process."); // Nobody reads it: the run that asked leaves as well.
     case "run": {
       const { result } = outcome;
       const text = wrapResult({ ...result, text: filterOutput(result.text, filter) });
@@ -231,7 +236,7 @@ export function openConversation(
     budget: createBudget(budget, given.budget),
     onChild: () => undefined, // The host hears of every run by its events.
   };
-  const invoke: InvokeFromModel = async (skill, signal, userMessage) => {
+  const invoke: InvokeFromModel = async (skill, { signal, userMessage }) => {
     const { invokeSkill } = await import("./invoke-skill.ts");
     const told = { ...request, ...skill, userMessage, source: "model", signal } as const;
     const outcome = await invokeSkill(told, host, { parent, canRun });

@@ -13,12 +13,18 @@ export interface UserQuestion {
 /** `undefined`: the person did not answer. */
 export type AskUser = (question: UserQuestion, signal: AbortSignal) => Promise<string | undefined>;
 
+/** The same inside of a run, where the call has a name. */
+export type AskInCall = (
+  question: UserQuestion,
+  call: { readonly callId: string; readonly signal: AbortSignal },
+) => Promise<string | undefined>;
+
 const MAX_QUESTION = 4000;
 const MAX_OPTIONS = 10;
 const MAX_OPTION = 200;
 const MAX_ANSWER = 20_000;
 
-export function askUserTool(ask: AskUser): Tool {
+export function askUserTool(ask: AskInCall): Tool {
   return {
     name: "ask_user",
     description:
@@ -37,14 +43,14 @@ export function askUserTool(ask: AskUser): Tool {
       ["question"],
     ),
     effect: "talk",
-    async execute(input, { signal }) {
+    async execute(input, call) {
       const { question, options = [] } = input as {
         readonly question: string;
         readonly options?: readonly string[];
       };
       try {
         const asked = { question: cleanText(question).text, options: options.map(cleanLine) };
-        const given = await ask(asked, signal);
+        const given = await ask(asked, call);
         if (given === undefined) {
           return fault("The user did not answer. Go on with what you know, and say what you assumed.");
         }

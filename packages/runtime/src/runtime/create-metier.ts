@@ -28,6 +28,7 @@ import { watchBrought } from "./brought-skills.ts";
 import { type Capabilities, createCapabilities } from "./capabilities.ts";
 import { type CatalogReading, readCatalog } from "./catalog-reading.ts";
 import { createDisclosure, type Disclosure } from "./disclosure.ts";
+import type { DurableRuns } from "./durable-runs.ts";
 import { createInstalling, type Installing } from "./installing.ts";
 import type { LoadInputs, MetierParts } from "./load-state.ts";
 import { checkOptions, completeEnvironment, type MetierOptions } from "./metier-options.ts";
@@ -67,6 +68,8 @@ export interface Metier extends CatalogReading, Disclosure, Running, Installing,
   readonly capabilities: Capabilities;
   /** The runs that are kept: listed, read and deleted, by user. */
   readonly runs: Runs;
+  /** Runs that survive their process; they need `journal` and `engine`. */
+  readonly durable: DurableRuns;
   /** The MCP servers whose skills are in the catalog. */
   readonly remote: Remote;
   /**

@@ -23,9 +23,10 @@ import {
   type SkillSource,
 } from "@metier/skills";
 import { PRESETS, type PresetName } from "@metier/skills/config";
+import type { DurabilityOptions } from "./durable-runs.ts";
 
 /** What runs are given by the embedding program. */
-export interface RunningOptions {
+export interface RunningOptions extends DurabilityOptions {
   /** Models by alias, of the AI SDK or by name; `default` is taken when nothing else is named. */
   readonly models?: GivenModels;
   /** Further tools for runs: of `defineTool`, or plain objects. They may return anything. */
@@ -172,6 +173,9 @@ const OPTIONS: Readonly<Record<keyof MetierOptions, OptionType>> = {
   logger: LOGGER,
   runs: OBJECT,
   service: BOOLEAN,
+  journal: OBJECT,
+  engine: OBJECT,
+  snapshots: OBJECT,
   capabilities: OBJECT,
   cwd: FOLDER,
   home: PATH,

@@ -47,6 +47,7 @@ import {
 import { createRunId, type RunKeeping } from "@metier/run/events";
 import { type Skill, type Trust, visibleSkills } from "@metier/skills";
 import type { Disclosure, Tiers } from "./disclosure.ts";
+import { createDurableRuns, type DurableRuns } from "./durable-runs.ts";
 import type { MetierParts, MetierState } from "./load-state.ts";
 import type { RunningOptions } from "./metier-options.ts";
 import { checkReading } from "./reading-options.ts";
@@ -137,7 +138,9 @@ export interface RunningInputs extends Omit<MetierParts, "cwd"> {
   readonly keeping: RunKeeping;
 }
 
-export function createRunning(inputs: RunningInputs): Running & Pick<Disclosure, "skillTools"> {
+export function createRunning(
+  inputs: RunningInputs,
+): Running & Pick<Disclosure, "skillTools"> & { readonly durable: DurableRuns } {
   const host = createHost(inputs);
   const trustOf = (name: string): Trust | undefined => inputs.current().catalog.get(name)?.trust.level;
   const start = startOn(host);
@@ -177,6 +180,7 @@ export function createRunning(inputs: RunningInputs): Running & Pick<Disclosure,
       return skillTools(skillLibrary(), options);
     },
     skillLibrary,
+    durable: createDurableRuns(host, inputs.options),
     async offerSkills(options = {}) {
       const { offerSkills } = await import("@metier/run/engine");
       return offerSkills(host, options, trustOf);

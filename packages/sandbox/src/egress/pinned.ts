@@ -17,8 +17,8 @@ export interface ReachOptions {
   readonly network: readonly string[];
   /** Asked each time: why nothing may go out at present, in a sentence. */
   whyHeld?(): string | undefined;
-  /** A connection to this host was made. */
-  onReach?(host: string): void;
+  /** A connection to this host was made; nothing is sent before it has come back. */
+  onReach?(host: string): void | Promise<void>;
   onRefuse?(host: string, refusal: EgressRefusal): void;
 }
 
@@ -52,8 +52,9 @@ export function createReach(parts: ReachParts): ReachHost {
     const { url } = checked.value;
     try {
       const upstream = await dialPinned(url, checked.value.addresses, dialMs, signal);
-      parts.onReach?.(url.hostname);
-      return done({ url, upstream: parts.track(upstream) });
+      const tracked = parts.track(upstream);
+      await parts.onReach?.(url.hostname);
+      return done({ url, upstream: tracked });
     } catch (fault) {
       return refuseEgress("unreachable", `\`${url.host}\` cannot be reached: ${(fault as Error).message}.`);
     }

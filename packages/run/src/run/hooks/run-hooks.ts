@@ -69,7 +69,7 @@ export async function askStopHooks(
 ): Promise<{ readonly goesOn: boolean; readonly outcome: LoopOutcome }> {
   const hooks = hooksFor(live, "stop");
   if (live.context.hooks.length === 0) return { goesOn: false, outcome };
-  const reason = await askEach(hooks, live, continued);
+  const reason = await askOnce(live, continued, () => askEach(hooks, live, continued));
   if (live.stop.signal.aborted) return { goesOn: false, outcome: { ...outcome, ended: "stopped" } };
   if (reason === undefined) return { goesOn: false, outcome };
   const why = whyEnd(live, outcome, continued);
@@ -79,6 +79,21 @@ export async function askStopHooks(
   }
   tell(live, "hook.stop-overruled", `A \`stop\` hook wants the run to go on, but it ends: ${why}.`);
   return { goesOn: false, outcome };
+}
+
+/** In a durable run the verdict on one answer is recorded, and holds in every process. */
+async function askOnce(
+  { context: { durable }, model }: LiveRun,
+  continued: number,
+  ask: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (durable === undefined) return ask();
+  const key = `stop ${model.steps} ${continued}`;
+  const known = durable.steps.find(key);
+  if (known !== undefined) return typeof known === "string" ? known : undefined;
+  const reason = await ask();
+  await durable.steps.record(key, reason ?? null);
+  return reason;
 }
 
 /** Why the run is to go on, in words for the model; `undefined`: it may end. */

@@ -1,0 +1,145 @@
+/**
+ * What a worker does with a run that it holds: go on where the journal ends, until the run has ended, waits for a person, or
+ * has to be given back.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { sayFault } from "@metier/base/diagnostic";
+import type { Json } from "@metier/base/json";
+import {
+  type AdvanceOutcome,
+  type DurableRun,
+  ENDED,
+  type JournalStore,
+  type RunLease,
+  type SnapshotStore,
+} from "@metier/durable";
+import type { SavedChat } from "../events/saved-chat.ts";
+import { takeDurableTurn } from "../run/chat.ts";
+import { invokeAnywhere } from "../run/invoke-skill.ts";
+import type { RunHost } from "../run/run-request.ts";
+import { failedResult, refusedResult } from "../run/run-result.ts";
+import { type Asking, makeDurable, newestFolder } from "./durable-run.ts";
+import type { Leave } from "./parking.ts";
+import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
+import { openRunSteps, type RunSteps } from "./run-steps.ts";
+
+export interface AdvanceOptions {
+  readonly store: JournalStore;
+  /** Absent: the work folder is where it was. */
+  readonly snapshots?: SnapshotStore | undefined;
+  /** How long a question waits for an answer; absent: for ever. */
+  readonly questionMs?: number | undefined;
+}
+
+/** How often a worker looks whether its run is to be cancelled, where nobody tells it. */
+const CANCEL_POLL_MS = 500;
+
+export async function advanceRun(
+  host: RunHost,
+  lease: RunLease,
+  { store, snapshots, questionMs }: AdvanceOptions,
+): Promise<AdvanceOutcome> {
+  const { runId: rootId, holder, term, lost, stopping } = lease;
+  const held = { rootId, holder, term, lost, stopping };
+  await store.take(held);
+  const run = await store.get(rootId);
+  if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const order = readOrder(run.order);
+  const steps = await openRunSteps({ store, lease: held, run, snapshots });
+  const ended = new AbortController();
+  try {
+    if (order === undefined) throw new Error(`The order of run \`${run.id}\` cannot be read.`);
+    await steps.stand("running");
+    const signal = watchCancel(store, run, ended.signal);
+    const asking = { waitMs: questionMs, always: order.approve === "every" };
+    const left =
+      order.kind === "turn"
+        ? await advanceTurn(host, order, { store, steps, asking, runId: run.id, signal })
+        : await advanceSkill(host, order, { steps, asking, runId: run.id, signal });
+    return left === undefined ? { kind: "ended" } : await giveBack(left, steps);
+  } catch (fault) {
+    if (steps.lost.aborted) return { kind: "released" };
+    await steps.end("failed", describeHostFault(run, fault));
+    return { kind: "ended" };
+  } finally {
+    ended.abort();
+  }
+}
+
+interface Advance {
+  readonly steps: RunSteps;
+  readonly asking: Asking;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Why it left, unless it ended. */
+async function advanceSkill(
+  host: RunHost,
+  order: RunOrder,
+  { steps, asking, runId, signal }: Advance,
+): Promise<Leave | undefined> {
+  const durable = makeDurable(steps, asking);
+  const request = { ...toRequest(order), signal };
+  const outcome = await invokeAnywhere(request, host, { asked: "isolated", runId, durable });
+  if (outcome.kind === "left") return outcome.why;
+  if (outcome.kind === "refused") {
+    await steps.end("refused", refusedResult(runId, outcome.refusal) as unknown as Json);
+  }
+  return undefined;
+}
+
+const SAVED = "chat";
+
+async function advanceTurn(
+  host: RunHost,
+  order: TurnOrder,
+  { store, steps, asking, runId, signal }: Advance & Pick<AdvanceOptions, "store">,
+): Promise<Leave | undefined> {
+  const before = order.previous === undefined ? [] : await store.entries(order.previous);
+  const from = before.find(({ key }) => key === SAVED)?.value as { readonly saved: SavedChat } | undefined;
+  const results = before.flatMap(({ key, value }) => (key.startsWith("result ") ? [value] : []));
+  const folder = newestFolder(results) ?? (from as { readonly folder?: string } | undefined)?.folder;
+  const durable = makeDurable(steps, asking, folder);
+  const options = { ...toChatOptions(order), from: from?.saved };
+  const { turn, left, saved } = await takeDurableTurn(host, options, order.message, {
+    runId,
+    durable,
+    signal,
+  });
+  if (left !== undefined) return left;
+  await steps.record(SAVED, JSON.parse(JSON.stringify({ saved, folder })) as Json);
+  await steps.end(turn.status, JSON.parse(JSON.stringify(turn)) as Json);
+  return undefined;
+}
+
+async function giveBack(why: Leave, steps: RunSteps): Promise<AdvanceOutcome> {
+  if (why === "lost") return { kind: "released" };
+  await steps.stand(why === "parked" ? "waiting" : "queued");
+  return { kind: why };
+}
+
+/** Aborted when the run is cancelled by anybody. */
+function watchCancel(store: JournalStore, run: DurableRun, ended: AbortSignal): AbortSignal {
+  const cancelled = new AbortController();
+  if (run.isCancelled) cancelled.abort();
+  const look = async (): Promise<void> => {
+    while (!ended.aborted && !cancelled.signal.aborted) {
+      await wait(CANCEL_POLL_MS, undefined, { signal: ended });
+      if ((await store.get(run.id))?.isCancelled) cancelled.abort();
+    }
+  };
+  look().catch(() => undefined); // The run has ended, or its store fails, which the run itself says.
+  return cancelled.signal;
+}
+
+/** A fault of the host, not of the run: it is not tried for ever. */
+function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): Json {
+  const why = { code: "internal.fault", message: sayFault(fault), hint: "" };
+  const subject = {
+    skill: { name: skill },
+    trust: { level: "untrusted", reason: "" },
+    diagnostics: [],
+  } as const;
+  return failedResult(id, subject, why) as unknown as Json;
+}

@@ -1,0 +1,124 @@
+/**
+ * One tool call of a durable run in its journal: that it begins (intent), whether it has asked for something outside (acted),
+ * and what it answered (result). A call with a result is never carried out again. One that was begun and not ended is carried
+ * out again only if it cannot have acted outside: what it did to the work folder was undone when the run was taken up.
+ */
+import type { Json } from "@metier/base/json";
+import { isInside } from "@metier/base/places";
+import { accessTo } from "@metier/sandbox";
+import { type LiveRun, reportOnce } from "../run/live-run.ts";
+import { programTools } from "../run/run-request.ts";
+import type { RunResult } from "../run/run-result.ts";
+import { fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
+import { type DurableRunParts, describeMemory, type MemoryRecord } from "./durable-run.ts";
+import type { Spent } from "./journal-model.ts";
+
+export interface CallJournal {
+  /** What it answered, when it was carried out before; what it meant for the run counts again. */
+  recorded(): ToolOutput | undefined;
+  /** The answer for a call that another process began and that may have acted. */
+  doubt(): ToolOutput | undefined;
+  /** Just before it is carried out. */
+  begin(): Promise<void>;
+  /** `finish` says the last event of the call, which is written with its result or not at all; gives the answer. */
+  end(finish: () => ToolOutput): Promise<ToolOutput>;
+}
+
+interface ResultRecord {
+  readonly output: ToolOutput;
+  readonly denied?: RunResult["denied"][number] | undefined;
+  readonly memory: MemoryRecord;
+  /** Of the run that it started. */
+  readonly spent?: Spent | undefined;
+  /** The snapshot of the work folder after it. */
+  readonly folder?: string | undefined;
+}
+
+interface JournaledCall {
+  readonly callId: string;
+  readonly tool: Tool;
+  readonly input: ToolInput;
+}
+
+export function openCallJournal(call: JournaledCall, live: LiveRun, durable: DurableRunParts): CallJournal {
+  const { steps } = durable;
+  const { tool, input } = call;
+  const { context } = live;
+  const name = callName(durable, call.callId);
+  const denied = live.denied.length;
+  return {
+    recorded() {
+      const record = steps.find(`result ${name}`) as unknown as ResultRecord | undefined;
+      if (record === undefined) return undefined;
+      if (record.denied) live.denied.push(record.denied);
+      else if (!record.output.isError) live.used.note(tool, input, context.place.world);
+      if (record.spent) context.budget.add(record.spent.usage, record.spent.cost);
+      return record.output;
+    },
+    doubt() {
+      if (steps.find(`intent ${name}`) === undefined) return undefined;
+      if (!mayHaveActed(tool, live, steps.find(`acted ${name}`) !== undefined)) return undefined;
+      return fault(
+        `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
+      );
+    },
+    async begin() {
+      durable.acting = changesThings(tool, live) ? name : durable.acting;
+      if (steps.find(`intent ${name}`) === undefined) {
+        await steps.record(`intent ${name}`, { tool: tool.name });
+      }
+    },
+    async end(finish) {
+      const kept = changesThings(tool, live)
+        ? await steps.keepFolder(context.place.world.workDir)
+        : undefined;
+      if (kept?.ok === false) reportUnkept(live, kept.refusal.message);
+      const output = finish(); // From here to the record nothing else gets a turn.
+      const record: ResultRecord = {
+        output,
+        denied: live.denied.slice(denied).find((entry) => entry.tool === tool.name),
+        memory: describeMemory(context.memory),
+        spent: durable.spent.get(call.callId),
+        folder: kept?.ok ? kept.value : undefined,
+      };
+      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json);
+      return output;
+    },
+  };
+}
+
+/** The run goes on; should its process end, its folder is what the last snapshot has. */
+function reportUnkept(live: LiveRun, why: string): void {
+  const message = `The work folder is not kept from here on: ${live.context.redactor.redact(why)}`;
+  reportOnce(live, "unkept", "run.folder-not-kept", message);
+}
+
+/** Providers number their calls as they like: only together with the step it is one of a kind. */
+export function callName({ step }: Pick<DurableRunParts, "step">, callId: string): string {
+  return `${step} ${callId}`;
+}
+
+/** Calls that change the work folder, or anything else, are made one after the other, so that each has a snapshot. */
+export function changesThings({ name, effect }: Tool, { context }: LiveRun): boolean {
+  if (effect === "write" || effect === "execute") return true;
+  return effect === "network" && isProgramTool(name, context);
+}
+
+function mayHaveActed({ name, effect }: Tool, { context }: LiveRun, hasActed: boolean): boolean {
+  if (isProgramTool(name, context)) return effect !== "read";
+  if (effect !== "write" && effect !== "execute") return false; // Reading again does no harm; a child has a journal.
+  const { cwd, workDir } = context.place.world;
+  // What was written to the user's own folder cannot be undone.
+  return hasActed || (!isInside(cwd, workDir) && accessTo(context.place.world, cwd) === "write");
+}
+
+function isProgramTool(name: string, { host, request }: LiveRun["context"]): boolean {
+  return programTools(host, request).some((tool) => tool.name === name);
+}
+
+/** Something outside is asked for by the call that is being carried out: recorded before it is. */
+export async function recordActing(durable: DurableRunParts): Promise<void> {
+  const { steps, acting } = durable;
+  if (acting === undefined || steps.find(`acted ${acting}`) !== undefined) return;
+  await steps.record(`acted ${acting}`, true);
+}

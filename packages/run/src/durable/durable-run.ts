@@ -1,0 +1,154 @@
+/**
+ * A durable run as it begins and as it goes on: what was decided at its start holds for all of it. It goes on only with the
+ * same content of its skill and the same configuration; otherwise it ends and says why.
+ */
+import { createHash } from "node:crypto";
+import type { Json, JsonObject } from "@metier/base/json";
+import { done, type Result, refused } from "@metier/base/result";
+import type { ActivatedText } from "@metier/skills";
+import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
+import type { PreparedInvocation } from "../invoke/invocation.ts";
+import { createQuestionQueue, type QuestionQueue } from "../run/run-policy.ts";
+import type { RunHost } from "../run/run-request.ts";
+import type { StartFault } from "../run/run-result.ts";
+import type { ToolLists } from "../tools/policy-rules.ts";
+import type { Spent } from "./journal-model.ts";
+import { createParking, type Parking } from "./parking.ts";
+import type { RunSteps } from "./run-steps.ts";
+
+/** How a durable run asks people. */
+export interface Asking {
+  /** How long a question waits for an answer; absent: for ever. */
+  readonly waitMs?: number | undefined;
+  /** Ask before every call that is not read-only, also one that a skill or the config allows. */
+  readonly always?: boolean | undefined;
+}
+
+/** What makes a run durable. */
+export interface DurableRunParts {
+  readonly steps: RunSteps;
+  readonly parking: Parking;
+  readonly asking: Asking;
+  /** What runs that it started have used, by the call that started them. */
+  readonly spent: Map<string, Spent>;
+  /** Lets the calls that change something be made one after the other. */
+  readonly turns: QuestionQueue;
+  /** The snapshot that its work folder begins with. */
+  readonly folderBefore?: string | undefined;
+  /** Which answer of the model is acted on now. */
+  step: number;
+  /** The call that changes something now: what is asked for outside is asked for by it. */
+  acting?: string | undefined;
+}
+
+export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
+  return {
+    steps,
+    asking,
+    folderBefore,
+    parking: createParking(),
+    spent: new Map(),
+    turns: createQuestionQueue(),
+    step: 0,
+  };
+}
+
+interface StartRecord {
+  /** The content identity of its skill. */
+  readonly content: string;
+  /** Of the configuration. */
+  readonly config: string;
+  readonly model: string;
+  readonly system: string;
+}
+
+const START = "start";
+
+/** Recorded once; a run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn. */
+export async function holdToStart(
+  { steps }: DurableRunParts,
+  host: Pick<RunHost, "config">,
+  now: Pick<StartRecord, "model" | "system">,
+  skill?: Pick<PreparedInvocation, "digest" | "skill">,
+): Promise<Result<string, StartFault>> {
+  const config = digestOf(host.config());
+  const digest = skill?.digest ?? "";
+  const start = steps.find(START) as unknown as StartRecord | undefined;
+  if (start === undefined) {
+    const record: StartRecord = { content: digest, config, ...now };
+    await steps.record(START, { ...record });
+    return done(now.system);
+  }
+  if (start.content !== digest) {
+    return refused({
+      code: "run.changed",
+      message: `The run cannot go on: the content of \`${skill?.skill.name}\` changed since the run started (${start.content} is now ${digest}).`,
+      hint: "Start a new run; this one is not repeated with other content.",
+    });
+  }
+  if (start.config !== config) {
+    return refused({
+      code: "run.changed",
+      message: "The run cannot go on: the configuration changed since the run started.",
+      hint: "Start a new run, or restore the configuration before the run is resumed.",
+    });
+  }
+  return done(start.system);
+}
+
+function digestOf(value: unknown): string {
+  const text = JSON.stringify(value, (_, part: unknown) =>
+    part instanceof Map || part instanceof Set ? [...part] : part,
+  );
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** What a call leaves in the run beside its answer. */
+export interface MemoryRecord {
+  readonly activations: readonly ActivatedText[];
+  readonly taintedBy?: string | undefined;
+}
+
+export function describeMemory({ conversation, trust }: ConversationMemory): MemoryRecord {
+  return { activations: conversation.activations, taintedBy: trust.taintedBy };
+}
+
+/** What is in the conversation of a run that goes on; `begins`: what was in it at its start. */
+export function recallMemory(
+  durable: DurableRunParts | undefined,
+  begins: ConversationMemory = createMemory(),
+): ConversationMemory {
+  const last = durable?.steps.newest("result ") as { readonly memory?: MemoryRecord } | undefined;
+  return last?.memory ? createMemory(last.memory.activations, last.memory.taintedBy) : begins;
+}
+
+/** A skill whose instructions are followed in the run. */
+export interface FollowedSkill {
+  readonly lists: ToolLists;
+  readonly folder?: string | undefined;
+}
+
+export function recordFollowed({ steps }: DurableRunParts, followed: FollowedSkill): void {
+  const key = `follow ${steps.all("follow ").length + 1}`;
+  // A write that fails stops the run.
+  steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
+}
+
+export function recallFollowed({ steps }: DurableRunParts): readonly FollowedSkill[] {
+  return steps.all("follow ") as unknown as readonly FollowedSkill[];
+}
+
+/**
+ * Makes the work folder what it was after the last call that was recorded: what came after did not happen. A turn begins
+ * with the folder of the turn before it.
+ */
+export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
+  const newest = newestFolder(durable.steps.all("result ")) ?? durable.folderBefore;
+  if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
+}
+
+/** The name of the last snapshot among the results of calls. */
+export function newestFolder(results: readonly Json[]): string | undefined {
+  const kept = results as readonly { readonly folder?: string }[];
+  return kept.findLast(({ folder }) => folder !== undefined)?.folder;
+}

@@ -1,0 +1,87 @@
+/**
+ * A durable run as it is asked for, as JSON: all that a later process needs to start it again. What cannot be written down
+ * (tools, callbacks, models of a program) belongs to the process that advances it.
+ */
+import { UsageError } from "@metier/base/errors";
+import { isJsonObject, type JsonObject, presentFields } from "@metier/base/json";
+import { fitShape, type Shape } from "@metier/base/shape";
+import type { Caller } from "../invoke/invocation.ts";
+import type { ChatOptions } from "../run/chat-options.ts";
+import type { RunRequest } from "../run/run-request.ts";
+
+/** What of a request can be kept. */
+export interface RunOrder
+  extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits"> {
+  readonly source?: RunRequest["source"];
+  readonly caller?: Caller | undefined;
+  /** An alias or `provider/model`. */
+  readonly model?: string | undefined;
+  /**
+   * `ask` (default): a call that the policy does not allow waits for a person. `every`: so does each call that is not
+   * read-only. `allow`: whatever the policy would ask about is allowed.
+   */
+  readonly approve?: "ask" | "every" | "allow" | undefined;
+}
+
+const KEPT = [
+  "skill",
+  "message",
+  "context",
+  "arguments",
+  "input",
+  "limits",
+  "source",
+  "caller",
+  "model",
+  "approve",
+] as const satisfies readonly (keyof RunOrder)[];
+
+export function writeOrder(order: RunOrder): JsonObject {
+  const unknown = Object.keys(order).find((key) => !KEPT.some((kept) => kept === key));
+  if (unknown !== undefined) {
+    throw new UsageError(`\`${unknown}\` cannot be part of a durable run: it cannot be written down.`, {
+      hint: `Allowed are ${KEPT.map((key) => `\`${key}\``).join(", ")}; give the rest to \`createMetier\`.`,
+    });
+  }
+  const told = presentFields(Object.fromEntries(KEPT.map((key) => [key, order[key]])));
+  return { kind: "skill", ...(JSON.parse(JSON.stringify(told)) as JsonObject) };
+}
+
+/** The next message of a session: a conversation that goes on after any process. */
+export interface TurnOrder extends Pick<RunOrder, "caller" | "model" | "limits" | "approve"> {
+  readonly message: string;
+  /** The run of the turn before it. */
+  readonly previous?: string | undefined;
+  /** Who the model is and how it answers. */
+  readonly instructions?: string | undefined;
+}
+
+export function writeTurn(order: TurnOrder): JsonObject {
+  return { kind: "turn", ...(JSON.parse(JSON.stringify(order)) as JsonObject) };
+}
+
+type ReadOrder = ({ readonly kind: "skill" } & RunOrder) | ({ readonly kind: "turn" } & TurnOrder);
+
+const orderShape: Shape<ReadOrder> = (value) => {
+  if (!isJsonObject(value)) return undefined;
+  const isRun = value.kind === "skill" && typeof value.skill === "string";
+  const isTurn = value.kind === "turn" && typeof value.message === "string";
+  return isRun || isTurn ? (value as unknown as ReadOrder) : undefined;
+};
+
+/** Written by this program before, so it is only asked whether it can be used. */
+export function readOrder(order: JsonObject): ReadOrder | undefined {
+  return fitShape(orderShape, order);
+}
+
+export function toRequest({ approve, source = "user", ...order }: RunOrder): RunRequest {
+  return { ...order, source, ...readApprove({ approve }) };
+}
+
+export function toChatOptions({ caller, model, limits, instructions, approve }: TurnOrder): ChatOptions {
+  return { caller, model, limits, instructions, ...readApprove({ approve }) };
+}
+
+function readApprove({ approve }: Pick<RunOrder, "approve">): { readonly approve?: "all" } {
+  return approve === "allow" ? { approve: "all" } : {};
+}

@@ -1,0 +1,173 @@
+/**
+ * What a durable run has of its journal: the steps that were recorded, and a place to record the next ones. A step is looked
+ * up before it is taken. Writes go out one after the other, each with the events that were said before it; once one fails, the
+ * run is stopped and nothing more is written.
+ */
+import { randomUUID } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { removeFolder } from "@metier/base/files";
+import type { Json, JsonObject } from "@metier/base/json";
+import type { Result } from "@metier/base/result";
+import type {
+  DurableRun,
+  DurableStatus,
+  JournalBatch,
+  JournalEvent,
+  JournalLease,
+  JournalStore,
+  NewQuestion,
+  Question,
+  SnapshotStore,
+} from "@metier/durable";
+import type { RunSink } from "../events/run-recorder.ts";
+
+export interface RunSteps {
+  /** Whether another process has begun it: then its log goes on. */
+  readonly isResumed: boolean;
+  /** The number of its last event. */
+  readonly lastEvent: number;
+  /** How long it was worked on so far, in milliseconds, in all processes. */
+  activeMs(): number;
+  find(key: string): Json | undefined;
+  /** The value of the newest entry whose key begins so. */
+  newest(prefix: string): Json | undefined;
+  /** All values whose keys begin so, in order. */
+  all(prefix: string): readonly Json[];
+  /** Rejects when the lease is lost, or the store has failed; the run is stopped then, too. */
+  record(key: string, value: Json): Promise<void>;
+  /**
+   * The question of this key, with its answer if there is one. Asked once, however often it is called; what `tell` says of a
+   * new one is written with it.
+   */
+  ask(question: Omit<NewQuestion, "id">, tell: (questionId: string) => void): Promise<Question>;
+  /** A run that this one starts, recorded under the same lease. */
+  child(runId: string, skill: string): Promise<RunSteps>;
+  /** Keeps the work folder as it is; gives the snapshot's name, or nothing where folders are not kept. */
+  keepFolder(folder: string): Promise<Result<string> | undefined>;
+  /** Makes the work folder what it was when that snapshot was taken; empty, where none was. */
+  restoreFolder(name: string | undefined, folder: string): Promise<void>;
+  /** How it stands while it has not ended. */
+  stand(status: "queued" | "running" | "waiting"): Promise<void>;
+  /** After its last event. */
+  end(status: DurableStatus, result: Json): Promise<void>;
+  /** Everything that was said so far is in the journal. */
+  settle(): Promise<void>;
+  /** Every event of the run, but for pieces of text. */
+  readonly sink: RunSink;
+  /** Somebody else advances it now, or it can be recorded no more: everything it started is ended. */
+  readonly lost: AbortSignal;
+  /** It is to be given back at its next step. */
+  readonly stopping: AbortSignal;
+}
+
+export interface StepsOptions {
+  readonly store: JournalStore;
+  readonly lease: JournalLease & Pick<RunSteps, "lost" | "stopping">;
+  readonly run: DurableRun;
+  /** Absent: work folders are not kept, as where they lie is where the run goes on. */
+  readonly snapshots?: SnapshotStore | undefined;
+}
+
+/** How long an event waits for others before it is written, unless a step is recorded first. */
+const EVENT_DELAY_MS = 50;
+
+export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
+  const { store, lease, run, snapshots } = options;
+  const entries = new Map((await store.entries(run.id)).map(({ key, value }) => [key, value]));
+  const writer = openWriter(options);
+  const startedAt = performance.now();
+  const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
+  const matching = (prefix: string): readonly Json[] =>
+    [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
+  const scope = { tenant: run.tenant };
+  /** The end of a run is written with its result. */
+  const lastWord: JournalEvent[] = [];
+  return {
+    isResumed: run.lastEvent > 0,
+    lastEvent: run.lastEvent,
+    activeMs,
+    find: (key) => entries.get(key),
+    newest: (prefix) => matching(prefix).at(-1),
+    all: matching,
+    async record(key, value) {
+      await writer.write({ entries: [{ key, value }], activeMs: activeMs() });
+      entries.set(key, value);
+    },
+    async ask(question, tell) {
+      const asked = await store.questionFor(run.id, question.key);
+      if (asked) return asked;
+      const id = randomUUID();
+      tell(id);
+      await writer.write({ questions: [{ ...question, id }], activeMs: activeMs() });
+      const stored = await store.question(id);
+      if (stored === undefined) throw new Error(`The question \`${id}\` was written and is not there.`);
+      return stored;
+    },
+    async child(runId, skill) {
+      const { tenant, userId } = run;
+      const order: JsonObject = { kind: "child", skill };
+      await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
+      const child = await store.get(runId);
+      if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+      return openRunSteps({ ...options, run: child, lease: { ...lease, lost: writer.lost } });
+    },
+    keepFolder: async (folder) => snapshots?.take(folder, scope),
+    async restoreFolder(name, folder) {
+      if (snapshots === undefined) return;
+      if (name !== undefined) return snapshots.restore(name, folder, scope);
+      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
+    },
+    stand: (status) => writer.write({ status, activeMs: activeMs() }),
+    end(status, result) {
+      for (const word of lastWord.splice(0)) writer.say(word);
+      return writer.write({ status, result, activeMs: activeMs() });
+    },
+    settle: () => writer.write({ activeMs: activeMs() }),
+    sink: {
+      name: "journal",
+      write(event) {
+        const said = { seq: event.seq, event: event as unknown as Json };
+        if (event.type === "run-finished") lastWord.push(said);
+        else writer.say(said);
+      },
+    },
+    lost: writer.lost,
+    stopping: lease.stopping,
+  };
+}
+
+interface Writer {
+  write(batch: Omit<JournalBatch, "runId" | "events">): Promise<void>;
+  say(event: JournalEvent): void;
+  readonly lost: AbortSignal;
+}
+
+function openWriter({ store, lease, run }: StepsOptions): Writer {
+  const broken = new AbortController();
+  const lost = AbortSignal.any([lease.lost, broken.signal]);
+  let said: JournalEvent[] = [];
+  let last: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const write: Writer["write"] = (batch) => {
+    clearTimeout(timer);
+    timer = undefined;
+    // What is said later belongs to a later write: an event and its step are written together or not at all.
+    const events = said;
+    said = [];
+    const written = last.then(async () => {
+      if (lost.aborted) throw lost.reason;
+      await store.write(lease, { ...batch, runId: run.id, events });
+    });
+    last = written.catch((fault: unknown) => broken.abort(fault)); // The next write says the same.
+    return written;
+  };
+  return {
+    write,
+    say(event) {
+      said.push(event);
+      timer ??= setTimeout(() => void write({}).catch(() => undefined), EVENT_DELAY_MS); // The run is stopped by `lost`.
+    },
+    lost,
+  };
+}

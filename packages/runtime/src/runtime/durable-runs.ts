@@ -1,0 +1,111 @@
+/**
+ * `metier.durable`: runs that survive their process. A run is a row in the journal first; workers advance it, here or in any
+ * other process on the same journal; a question waits as a row until somebody answers.
+ */
+import { UsageError } from "@metier/base/errors";
+import type {
+  AnswerOutcome,
+  DurableRun,
+  EngineWorker,
+  JournalStore,
+  NewDurableRun,
+  Question,
+  QuestionAnswer,
+  RunEngine,
+  RunLease,
+  SnapshotStore,
+} from "@metier/durable";
+import { type Caller, type RunHost, type RunOrder, type TurnOrder, writeOrder, writeTurn } from "@metier/run";
+import { createRunId } from "@metier/run/events";
+
+/** What makes runs durable: where they are recorded, who advances them, and where their work folders are kept. */
+export interface DurabilityOptions {
+  /** Where durable runs are recorded; with `engine`, it makes `metier.durable` work. */
+  readonly journal?: JournalStore;
+  /** Who advances durable runs, and when. */
+  readonly engine?: RunEngine;
+  /** Where work folders of durable runs are kept. Default: a run goes on only where its folder is. */
+  readonly snapshots?: SnapshotStore;
+}
+
+/** How a worker works. */
+export interface WorkerOptions {
+  /** How many runs it advances at the same time. Default: 4. */
+  readonly slots?: number | undefined;
+  /** How long another worker waits before it takes over a run whose worker is silent, in milliseconds. Default: 10,000. */
+  readonly leaseMs?: number | undefined;
+  /** How long a question waits for an answer, in milliseconds. Default: for ever. */
+  readonly questionMs?: number | undefined;
+  /** Hears of faults of the store. */
+  readonly onFault?: ((fault: unknown) => void) | undefined;
+}
+
+/** Runs that survive their process. */
+export interface DurableRuns {
+  /** The run is recorded and waits for a worker. */
+  start(order: RunOrder, options?: { readonly runId?: string }): Promise<string>;
+  /** The next turn of a conversation; `previous` names the run of the turn before it, which has ended. */
+  send(order: TurnOrder, options?: { readonly runId?: string }): Promise<string>;
+  /** Advances runs until it is stopped. */
+  work(options?: WorkerOptions): EngineWorker;
+  /** How a run stands, with its result once it has ended. */
+  get(runId: string): Promise<DurableRun | undefined>;
+  /** `false`: there is none, or it has ended. */
+  cancel(runId: string): Promise<boolean>;
+  /** What waits for a person. */
+  questions(): Promise<readonly Question[]>;
+  /** Counted once; the run goes on. */
+  answer(questionId: string, answer: QuestionAnswer): Promise<AnswerOutcome>;
+}
+
+const DEFAULT_SLOTS = 4;
+const DEFAULT_LEASE_MS = 10_000;
+const MOST_QUESTIONS = 1000;
+
+export function createDurableRuns(host: RunHost, options: DurabilityOptions): DurableRuns {
+  const have = (): Required<Pick<DurabilityOptions, "journal" | "engine">> => {
+    const { journal, engine } = options;
+    if (journal && engine) return { journal, engine };
+    throw new UsageError("Runs are not durable here: `createMetier` was given no `journal` or no `engine`.", {
+      hint: "Give it both, such as those of `openDurability` in `metier/durable`.",
+    });
+  };
+  const advance = (questionMs?: number) => async (lease: RunLease) => {
+    const { journal: store } = have();
+    const { advanceRun } = await import("@metier/run/engine");
+    return advanceRun(host, lease, { store, snapshots: options.snapshots, questionMs });
+  };
+  const open = async (
+    run: Pick<NewDurableRun, "skill" | "order">,
+    caller: Caller = {},
+    id = createRunId(),
+  ) => {
+    const { journal, engine } = have();
+    const { userId, tenantId: tenant = "default" } = caller;
+    await journal.create({ ...run, id, tenant, userId });
+    await engine.enqueue(id);
+    return id;
+  };
+  return {
+    start: (order, { runId } = {}) =>
+      open({ skill: order.skill, order: writeOrder(order) }, order.caller, runId),
+    send: (order, { runId } = {}) => open({ order: writeTurn(order) }, order.caller, runId),
+    work({ slots = DEFAULT_SLOTS, leaseMs = DEFAULT_LEASE_MS, questionMs, onFault = () => undefined } = {}) {
+      return have().engine.work({ slots, leaseMs, advance: advance(questionMs), onFault });
+    },
+    get: (runId) => have().journal.get(runId),
+    async cancel(runId) {
+      const { journal, engine } = have();
+      const cancelled = await journal.cancel(runId);
+      if (cancelled) await engine.wake(cancelled.rootId);
+      return cancelled !== undefined;
+    },
+    questions: () => have().journal.questions({ status: "pending", limit: MOST_QUESTIONS }),
+    async answer(questionId, answer) {
+      const { journal, engine } = have();
+      const outcome = await journal.answer(questionId, answer);
+      if (outcome.kind === "taken") await engine.wake(outcome.question.rootId);
+      return outcome;
+    },
+  };
+}

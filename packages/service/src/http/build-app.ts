@@ -1,0 +1,203 @@
+/**
+ * The route table as a Hono application. The order for every request: who asks, may they, what did they send; only then
+ * the handler. Whatever it throws is the service's own fault, logged, and answered without a word about it.
+ */
+import type { IncomingMessage } from "node:http";
+import { isLoopbackAddress, isLoopbackHost } from "@metier/base/net";
+import { done, type Result } from "@metier/base/result";
+import type { Context, Hono } from "hono";
+import type { Authenticator } from "../keys/authenticate.ts";
+import { type Identity, NOBODY } from "../keys/identity.ts";
+import { holdsScope } from "../keys/scopes.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { readBytes, readJson, readParams, readQuery } from "./read-request.ts";
+import { errorBody, type HttpRefusal, refuse } from "./refusal.ts";
+import type { RouteAnswer, ServiceRoute } from "./route.ts";
+
+interface Bindings {
+  readonly Bindings: { readonly incoming: IncomingMessage };
+}
+
+type HttpContext = Context<Bindings>;
+
+const SECURITY_HEADERS = {
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-store",
+  "Referrer-Policy": "no-referrer",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
+export async function buildApp(
+  routes: readonly ServiceRoute[],
+  authenticate: Authenticator,
+  context: ServiceContext,
+): Promise<Hono<Bindings>> {
+  const { Hono } = await import("hono");
+  const app = new Hono<Bindings>();
+  const observe = (http: HttpContext, pattern: string, from: number, response: Response): Response => {
+    const { method } = http.req;
+    const ms = Math.round((performance.now() - from) * 10) / 10;
+    context.metrics.countRequest(
+      KNOWN_METHODS.has(method) ? method : "other",
+      pattern,
+      response.status,
+      ms / 1000,
+    );
+    const level = response.status >= 500 ? "error" : "info";
+    context.log.write(level, "request", { method, route: pattern, status: response.status, ms });
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) {
+      if (!response.headers.has(name)) response.headers.set(name, value);
+    }
+    return response;
+  };
+  for (const route of routes) {
+    app.on(route.method, honoPath(route.path), async (http) => {
+      const from = performance.now();
+      return observe(http, route.path, from, await serveRoute(route, http, authenticate, context));
+    });
+  }
+  app.notFound((http) => {
+    const from = performance.now();
+    return observe(http, "unknown", from, toResponse(refuseAddress(routes, http)));
+  });
+  return app;
+}
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+]);
+
+async function serveRoute(
+  route: ServiceRoute,
+  http: HttpContext,
+  authenticate: Authenticator,
+  context: ServiceContext,
+): Promise<Response> {
+  try {
+    const identity = await identify(route, http, authenticate);
+    if (!identity.ok) return toResponse(identity);
+    return toResponse(await handle(route, http, identity.value, context));
+  } catch (fault) {
+    context.metrics.count("metier_faults_total");
+    context.log.fault(`${route.method} ${route.path}`, fault);
+    const body = errorBody({
+      code: "internal",
+      message: "The service could not do this. The fault is in its log.",
+      hint: "Try again; if it stays, tell whoever runs the service.",
+    });
+    return Response.json(body, { status: 500 });
+  }
+}
+
+async function identify(
+  { scope }: ServiceRoute,
+  http: HttpContext,
+  authenticate: Authenticator,
+): Promise<Result<Identity, HttpRefusal>> {
+  if (scope === "none" || (scope === "operator" && isOnThisMachine(http))) return done(NOBODY);
+  const identity = await authenticate(http.req.raw.headers, addressOf(http));
+  const needed = scope === "operator" ? "admin" : scope;
+  if (!identity.ok || holdsScope(identity.value.scopes, needed)) return identity;
+  return refuse(
+    403,
+    "scope_missing",
+    `This key may not do that: it lacks the scope \`${needed}\`.`,
+    `Use a key with the scope \`${needed}\`; an admin makes one with \`POST /v1/keys\`.`,
+  );
+}
+
+async function handle(
+  route: ServiceRoute,
+  http: HttpContext,
+  identity: Identity,
+  context: ServiceContext,
+): Promise<Result<RouteAnswer, HttpRefusal>> {
+  const request = http.req.raw;
+  const params = readParams(route, http.req.param() as Record<string, string>);
+  if (!params.ok) return params;
+  const query = readQuery(route.query, new URL(request.url).searchParams);
+  if (!query.ok) return query;
+  const body = await readBody(route, request, context);
+  if (!body.ok) return body;
+  return route.handle(
+    {
+      query: query.value,
+      body: body.value,
+      headers: request.headers,
+      identity,
+      signal: request.signal,
+      param: (name) => params.value.get(name) ?? "",
+    },
+    context,
+  );
+}
+
+async function readBody(
+  { takes, body: shape }: ServiceRoute,
+  request: Request,
+  { limits }: ServiceContext,
+): Promise<Result<unknown, HttpRefusal>> {
+  if (takes === "archive") return readBytes(request, limits.uploadBytes);
+  return shape === undefined ? done(undefined) : readJson(shape, request, limits.bodyBytes);
+}
+
+function toResponse(outcome: Result<RouteAnswer, HttpRefusal>): Response {
+  if (!outcome.ok) {
+    const { status, headers } = outcome.refusal;
+    return Response.json(errorBody(outcome.refusal), { status, ...(headers && { headers }) });
+  }
+  const answer = outcome.value;
+  if (answer instanceof Response) return answer;
+  return Response.json(answer.body, {
+    status: answer.status,
+    ...(answer.headers && { headers: answer.headers }),
+  });
+}
+
+function refuseAddress(routes: readonly ServiceRoute[], http: HttpContext): Result<never, HttpRefusal> {
+  const allowed = routes
+    .filter(({ path }) => pathPattern(path).test(http.req.path))
+    .map(({ method }) => method);
+  if (allowed.length === 0) {
+    return refuse(
+      404,
+      "not_found",
+      "Nothing is at this address.",
+      "`GET /v1/openapi.json` lists all addresses.",
+    );
+  }
+  const methods = [...new Set(allowed)].join(", ");
+  const message = "This address does not take that method.";
+  return refuse(405, "method_not_allowed", message, `Use ${methods}.`, { Allow: methods });
+}
+
+/** Hono's own spelling. */
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\*\}/g, ":$1{.+}").replace(/\{(\w+)\}/g, ":$1");
+}
+
+function pathPattern(path: string): RegExp {
+  const plain = path
+    .replace(/\./g, "\\.")
+    .replace(/\{\w+\*\}/g, ".+")
+    .replace(/\{\w+\}/g, "[^/]+");
+  return new RegExp(`^${plain}$`);
+}
+
+function addressOf(http: HttpContext): string {
+  return (http.env.incoming.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+}
+
+/** Not what a proxy on this machine passes on, nor a page that a browser was led to under another name. */
+function isOnThisMachine(http: HttpContext): boolean {
+  const { headers } = http.req.raw;
+  const isPassedOn = ["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));
+  const host = (headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
+  return isLoopbackAddress(addressOf(http)) && !isPassedOn && isLoopbackHost(host);
+}

@@ -1,0 +1,96 @@
+/**
+ * The events of a run as server-sent events. Everything comes from the journal, in order; a notice only says when to look.
+ * Read on demand: a client that reads slowly holds a few events in memory, not all of them.
+ */
+
+import type { Json } from "@metier/base/json";
+import { ENDED, type JournalEvent, type JournalStore } from "@metier/durable";
+import type { RunNotices } from "../runs/run-notices.ts";
+
+const BATCH = 100;
+
+interface EventStreamParts {
+  readonly journal: JournalStore;
+  readonly notices: RunNotices;
+  readonly runId: string;
+  /** The sequence number that the client has seen last. */
+  readonly after: number;
+  readonly heartbeatMs: number;
+  readonly pollMs: number;
+  /** The client has gone, or the service stops. */
+  readonly signal: AbortSignal;
+  project(event: JournalEvent): Json;
+  onEnd(): void;
+  onFault(fault: unknown): void;
+}
+
+export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const closed = new AbortController();
+  const signal = AbortSignal.any([parts.signal, closed.signal]);
+  let after = parts.after;
+  let isFirst = true;
+  const end = (): void => {
+    closed.abort();
+    parts.onEnd();
+  };
+  const next = async (): Promise<string | undefined> => {
+    if (isFirst) {
+      isFirst = false;
+      return "retry: 1000\n: connected\n\n"; // The headers go out at once, also of a quiet run.
+    }
+    const batch = await nextBatch(parts, after, signal);
+    if (batch === "ended" || signal.aborted) return undefined;
+    if (batch.length === 0) return ": heartbeat\n\n";
+    after = batch.at(-1)?.seq ?? after;
+    return batch
+      .map((event) => `id: ${event.seq}\ndata: ${JSON.stringify(parts.project(event))}\n\n`)
+      .join("");
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const text = await next();
+          if (text !== undefined) return controller.enqueue(encoder.encode(text));
+          end();
+          controller.close();
+        } catch (fault) {
+          parts.onFault(fault);
+          end();
+          controller.error(fault); // The connection breaks, and the client comes again with what it has seen.
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** What is new; nothing when it is time for a sign of life; `ended` behind the last event of a run that has ended. */
+async function nextBatch(
+  { journal, notices, runId, heartbeatMs, pollMs }: EventStreamParts,
+  after: number,
+  signal: AbortSignal,
+): Promise<readonly JournalEvent[] | "ended"> {
+  const until = performance.now() + heartbeatMs;
+  for (;;) {
+    // Asked for before the journal is read: what is written in between wakes it.
+    const waiting = new AbortController();
+    const changed = notices.next(
+      runId,
+      Math.min(pollMs, Math.max(1, until - performance.now())),
+      AbortSignal.any([signal, waiting.signal]),
+    );
+    try {
+      const run = await journal.get(runId);
+      const events = await journal.events(runId, after, BATCH);
+      if (events.length > 0) return events;
+      if (run === undefined || ENDED.has(run.status)) return "ended";
+      await changed;
+    } finally {
+      waiting.abort();
+    }
+    if (signal.aborted || performance.now() >= until) return [];
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * A route of the API as data: where it is, who may use it, what it takes and gives, and the function that does it. The
+ * server's routing, the check of scopes and the OpenAPI document all come from this one description.
+ */
+import type { Json, JsonSchema } from "@metier/base/json";
+import { done, type Result } from "@metier/base/result";
+import type { Shape } from "@metier/base/shape";
+import type { Identity } from "../keys/identity.ts";
+import type { KeyScope } from "../keys/scopes.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { HttpRefusal } from "./refusal.ts";
+
+/** `none`: for anybody who can reach the server. `operator`: an admin key, or somebody on this machine. */
+export type RouteScope = KeyScope | "none" | "operator";
+
+export type RouteMethod = "GET" | "POST" | "PUT" | "DELETE";
+
+/** A JSON answer; or, for streams and files, a whole response. */
+export type RouteAnswer =
+  | {
+      readonly status: 200 | 201 | 202;
+      readonly body: Json;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | Response;
+
+export type RouteOutcome = Result<RouteAnswer, HttpRefusal>;
+
+/** What a handler gets: everything in it was checked. */
+export interface RouteRequest<Query, Body> {
+  readonly query: Query;
+  readonly body: Body;
+  readonly headers: Headers;
+  /** Who asks. Of a route for anybody: nobody. */
+  readonly identity: Identity;
+  /** A part of the path, by its name between braces. */
+  param(name: string): string;
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface RouteDefinition<Query, Body> {
+  readonly method: RouteMethod;
+  /** With names in braces: `/v1/runs/{id}`. `{path*}` at the end takes the rest. */
+  readonly path: string;
+  readonly scope: RouteScope;
+  readonly summary: string;
+  /** The group it is shown in. */
+  readonly group: string;
+  /** Of texts: a query has nothing else. */
+  readonly query?: Shape<Query>;
+  readonly body?: Shape<Body>;
+  /** `archive`: the body is a zip or tar.gz as bytes, and `body` is a `Buffer`. */
+  readonly takes?: "json" | "archive";
+  /** Request headers that mean something here, with what they mean. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By status: what the answer holds. */
+  readonly answers: Readonly<Record<number, RouteAnswerShape>>;
+  handle(request: RouteRequest<Query, Body>, context: ServiceContext): Promise<RouteOutcome>;
+}
+
+export interface RouteAnswerShape {
+  readonly about: string;
+  /** Default: `application/json`. */
+  readonly type?: string;
+  readonly schema?: JsonSchema;
+}
+
+/** A route whose types were checked where it was written. */
+export type ServiceRoute = RouteDefinition<unknown, unknown>;
+
+export function defineRoute<Query = Record<never, never>, Body = undefined>(
+  route: RouteDefinition<Query, Body>,
+): ServiceRoute {
+  return route as unknown as ServiceRoute;
+}
+
+export function answerWith(body: Json | object, status: 200 | 201 | 202 = 200): RouteOutcome {
+  return done({ status, body: body as Json });
+}
+
+/** The names in braces of a path, without the star. */
+export function parameterNames(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name = ""]) => name);
+}

@@ -1,0 +1,26 @@
+/**
+ * Structured logs: one JSON object a line. Requests are logged by their route's pattern, never by path, query, header or
+ * body, so that no secret can get in; faults by their class and message alone.
+ */
+import type { JsonObject } from "@metier/base/json";
+
+export type ServiceLogLevel = "info" | "warn" | "error";
+
+export interface ServiceLog {
+  write(level: ServiceLogLevel, message: string, fields?: JsonObject): void;
+  /** A fault of the service itself. */
+  fault(where: string, fault: unknown): void;
+}
+
+export function createServiceLog(print: (line: string) => void, now: () => number): ServiceLog {
+  const write: ServiceLog["write"] = (level, message, fields = {}) => {
+    print(JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields }));
+  };
+  return {
+    write,
+    fault(where, fault) {
+      const error = fault instanceof Error ? `${fault.name}: ${fault.message}` : typeof fault;
+      write("error", "fault", { where, error });
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * API keys: `metier_<id>_<secret>`. The id is public and finds the record; of the secret only its SHA-256 is stored, and
+ * it is compared in constant time. Revoked keys stay, so that the audit log's names keep their meaning.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { presentFields } from "@metier/base/json";
+import { choiceShape, countShape, fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
+import type { RecordStore, StoredRecord } from "@metier/durable";
+import type { Identity } from "./identity.ts";
+import { KEY_SCOPES, type KeyScope } from "./scopes.ts";
+
+const KIND = "key";
+const KEY_TEXT = /^metier_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/;
+
+export interface StoredKey {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly userId?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+  readonly revokedAt?: number | undefined;
+}
+
+interface KeyBody {
+  readonly digest: string;
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly userId?: string | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly revokedAt?: number | undefined;
+}
+
+const keyBodyShape = recordShape<KeyBody>(
+  {
+    digest: textShape,
+    name: textShape,
+    scopes: listShape(choiceShape(...KEY_SCOPES)),
+    userId: textShape,
+    expiresAt: countShape,
+    revokedAt: countShape,
+  },
+  ["userId", "expiresAt", "revokedAt"],
+);
+
+export interface NewKey extends Pick<StoredKey, "tenant" | "name" | "scopes" | "userId" | "expiresAt"> {}
+
+/** `revoked` and `expired` say that the secret was right: they are no guesses. */
+export type KeyCheck =
+  | { readonly kind: "known"; readonly identity: Identity }
+  | { readonly kind: "revoked" | "expired" | "unknown" };
+
+export interface KeyStore {
+  /** The text is given once and cannot be had again. */
+  create(key: NewKey): Promise<{ readonly key: StoredKey; readonly text: string }>;
+  check(text: string, now: number): Promise<KeyCheck>;
+  list(tenant: string): Promise<readonly StoredKey[]>;
+  /** `undefined`: there is none. Revoking twice keeps the first time. */
+  revoke(tenant: string, id: string, now: number): Promise<StoredKey | undefined>;
+  /** Of all tenants: keys that may do everything, and still act. */
+  admins(now: number): Promise<readonly StoredKey[]>;
+}
+
+export function openKeyStore(records: RecordStore): KeyStore {
+  return {
+    async create({ tenant, ...rest }) {
+      const id = randomBytes(16).toString("hex").slice(0, 12);
+      const secret = randomBytes(32).toString("base64url");
+      const body = presentFields({ digest: digestOf(secret), ...rest });
+      const stored = await records.put({ tenant, kind: KIND, id }, { ...body, scopes: [...rest.scopes] }, 0);
+      if (stored === undefined) throw new Error(`A key with the id \`${id}\` exists already.`);
+      return { key: toKey(stored, body), text: `metier_${id}_${secret}` };
+    },
+    async check(text, now) {
+      const [, id = "", secret = ""] = KEY_TEXT.exec(text) ?? [];
+      const stored = id === "" ? undefined : await records.find(KIND, id);
+      const body = stored && fitShape(keyBodyShape, stored.body);
+      // An unknown id takes as long as a wrong secret.
+      const isRight = isSameDigest(
+        digestOf(secret),
+        body?.digest ?? digestOf(randomBytes(8).toString("hex")),
+      );
+      if (stored === undefined || body === undefined || !isRight) return { kind: "unknown" };
+      if (body.revokedAt !== undefined) return { kind: "revoked" };
+      if (body.expiresAt !== undefined && body.expiresAt <= now) return { kind: "expired" };
+      const { tenant } = stored;
+      return {
+        kind: "known",
+        identity: { keyId: id, tenant, scopes: new Set(body.scopes), userId: body.userId },
+      };
+    },
+    async list(tenant) {
+      return (await records.listAll(KIND)).flatMap(readKey).filter((key) => key.tenant === tenant);
+    },
+    async revoke(tenant, id, now) {
+      for (;;) {
+        const stored = await records.get({ tenant, kind: KIND, id });
+        const body = stored && fitShape(keyBodyShape, stored.body);
+        if (stored === undefined || body === undefined) return undefined;
+        if (body.revokedAt !== undefined) return toKey(stored, body);
+        const changed = await records.put(stored, { ...stored.body, revokedAt: now }, stored.revision);
+        if (changed) return toKey(stored, { ...body, revokedAt: now });
+      }
+    },
+    async admins(now) {
+      const all = (await records.listAll(KIND)).flatMap(readKey);
+      return all.filter((key) => key.scopes.includes("admin") && isActing(key, now));
+    },
+  };
+}
+
+export function isActing({ revokedAt, expiresAt }: StoredKey, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}
+
+function readKey(stored: StoredRecord): readonly StoredKey[] {
+  const body = fitShape(keyBodyShape, stored.body);
+  return body === undefined ? [] : [toKey(stored, body)];
+}
+
+function toKey({ id, tenant, createdAt }: StoredRecord, { digest: _, ...body }: KeyBody): StoredKey {
+  return { id, tenant, createdAt, ...body };
+}
+
+function digestOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+function isSameDigest(given: string, stored: string): boolean {
+  const [a, b] = [Buffer.from(given, "hex"), Buffer.from(stored, "hex")];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

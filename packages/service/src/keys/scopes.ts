@@ -1,0 +1,25 @@
+/** What a key may do, and the roles that stand for usual sets of it. */
+
+export const KEY_SCOPES = ["read", "run", "approve", "write", "admin"] as const;
+
+/**
+ * `read`: see runs, skills and the rest. `run`: start and cancel runs, answer their questions. `approve`: decide tool calls.
+ * `write`: change skills, agents, schedules and secrets. `admin`: keys, audit, trust in uploaded skills; includes all others.
+ */
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export const KEY_ROLES = ["viewer", "operator", "approver", "editor", "admin"] as const;
+
+export type KeyRole = (typeof KEY_ROLES)[number];
+
+export const ROLE_SCOPES: Readonly<Record<KeyRole, readonly KeyScope[]>> = {
+  viewer: ["read"],
+  operator: ["read", "run"],
+  approver: ["read", "approve"],
+  editor: ["read", "run", "write"],
+  admin: KEY_SCOPES,
+};
+
+export function holdsScope(held: ReadonlySet<KeyScope>, needed: KeyScope): boolean {
+  return held.has("admin") || held.has(needed);
+}

@@ -1,0 +1,50 @@
+/** The route table: everything the service answers, and the document that describes it. */
+import type { JsonObject } from "@metier/base/json";
+import { describeApi } from "../http/openapi.ts";
+import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { AGENT_ROUTES } from "./agent-routes.ts";
+import { AUDIT_ROUTES } from "./audit-routes.ts";
+import { KEY_ROUTES } from "./key-routes.ts";
+import { QUESTION_ROUTES } from "./question-routes.ts";
+import { RUN_EVENT_ROUTES } from "./run-event-routes.ts";
+import { RUN_FILE_ROUTES } from "./run-file-routes.ts";
+import { RUN_ROUTES } from "./run-routes.ts";
+import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
+import { SECRET_ROUTES } from "./secret-routes.ts";
+import { SESSION_ROUTES } from "./session-routes.ts";
+import { SKILL_ROUTES } from "./skill-routes.ts";
+import { SYSTEM_ROUTES } from "./system-routes.ts";
+import { USAGE_ROUTES } from "./usage-routes.ts";
+
+export function allRoutes(version: string): readonly ServiceRoute[] {
+  let document: JsonObject | undefined;
+  const readDocument = defineRoute({
+    method: "GET",
+    path: "/v1/openapi.json",
+    scope: "none",
+    group: "system",
+    summary: "This document.",
+    answers: { 200: { about: "OpenAPI 3.1." } },
+    async handle() {
+      document ??= describeApi(routes, version);
+      return answerWith(document);
+    },
+  });
+  const routes: readonly ServiceRoute[] = [
+    ...SYSTEM_ROUTES,
+    readDocument,
+    ...RUN_ROUTES,
+    ...RUN_EVENT_ROUTES,
+    ...RUN_FILE_ROUTES,
+    ...QUESTION_ROUTES,
+    ...SKILL_ROUTES,
+    ...AGENT_ROUTES,
+    ...SESSION_ROUTES,
+    ...SCHEDULE_ROUTES,
+    ...SECRET_ROUTES,
+    ...USAGE_ROUTES,
+    ...AUDIT_ROUTES,
+    ...KEY_ROUTES,
+  ];
+  return routes;
+}

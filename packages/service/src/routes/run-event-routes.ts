@@ -1,0 +1,78 @@
+/** The events of a run, as a stream that can be cut anywhere and goes on without a gap or a double. */
+import { done } from "@metier/base/result";
+import { tableShape } from "@metier/base/shape";
+import { ENDED } from "@metier/durable";
+import { streamEvents } from "../http/event-stream.ts";
+import { numberText } from "../http/query-shapes.ts";
+import { refuse, refuseInvalid } from "../http/refusal.ts";
+import { defineRoute, type ServiceRoute } from "../http/route.ts";
+import { openProjection } from "../runs/project-event.ts";
+import { findRun } from "./find-run.ts";
+
+interface EventsQuery {
+  readonly after?: number;
+}
+
+const MOST = Number.MAX_SAFE_INTEGER;
+
+const readEvents = defineRoute<EventsQuery>({
+  method: "GET",
+  path: "/v1/runs/{id}/events",
+  scope: "read",
+  group: "runs",
+  summary: "Follow the events of a run as server-sent events; ends behind the last event of an ended run.",
+  query: tableShape<EventsQuery>({ after: numberText(0, MOST) }),
+  headers: { "Last-Event-ID": "The sequence number of the last event that was seen; stronger than `after`." },
+  answers: {
+    200: {
+      about: "`id:` is the sequence number, from 1 without gaps; `data:` is the event.",
+      type: "text/event-stream",
+    },
+  },
+  async handle({ query, headers, identity, param, signal }, context) {
+    const found = await findRun(context, identity, param("id"));
+    if (!found.ok) return found;
+    const run = found.value;
+    const seen = headers.get("last-event-id") ?? "";
+    if (seen !== "" && !/^\d{1,15}$/.test(seen)) {
+      return refuseInvalid(
+        "`Last-Event-ID` is not a sequence number.",
+        "Send the last `id:` of this stream, or none.",
+      );
+    }
+    const after = seen === "" ? (query.after ?? 0) : Number(seen);
+    // A browser comes again until it is told that there is nothing more.
+    if (seen !== "" && ENDED.has(run.status) && after >= run.lastEvent)
+      return done(new Response(null, { status: 204 }));
+    const close = context.streams.add(identity.keyId);
+    if (close === undefined) {
+      const most = context.limits.streamsPerKey;
+      const message = `This key has ${most} event streams open, which is the limit.`;
+      return refuse(429, "too_many_streams", message, "Close a stream, or use another key.", {
+        "Retry-After": "5",
+      });
+    }
+    try {
+      const projection = await openProjection(context.journal, run.id, context.hiddenFolders);
+      const stream = streamEvents({
+        journal: context.journal,
+        notices: context.notices,
+        runId: run.id,
+        after,
+        ...context.times,
+        signal: AbortSignal.any([signal, context.stopping]),
+        project: projection.event,
+        onEnd: close,
+        onFault: (fault) => context.log.fault("events", fault),
+      });
+      signal.addEventListener("abort", close, { once: true });
+      const type = "text/event-stream; charset=utf-8";
+      return done(new Response(stream, { headers: { "Content-Type": type, "X-Accel-Buffering": "no" } }));
+    } catch (fault) {
+      close();
+      throw fault;
+    }
+  },
+});
+
+export const RUN_EVENT_ROUTES: readonly ServiceRoute[] = [readEvents];

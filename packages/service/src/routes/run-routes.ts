@@ -1,0 +1,211 @@
+/** Runs: start, list, read, cancel. Their events and files are in the files beside this one. */
+import { done, type Result } from "@metier/base/result";
+import {
+  choiceShape,
+  describedShape,
+  jsonShape,
+  listShape,
+  refuseShape,
+  type Shape,
+  tableShape,
+  textOrShape,
+} from "@metier/base/shape";
+import { type DurableStatus, ENDED } from "@metier/durable";
+import {
+  boundedText,
+  DEFAULT_PAGE,
+  fieldsOf,
+  listOf,
+  NUMBER,
+  pageLimit,
+  TEXT,
+  TIME,
+} from "../http/query-shapes.ts";
+import { type HttpRefusal, refuse, refuseInvalid } from "../http/refusal.ts";
+import { answerWith, defineRoute, type RouteRequest, type ServiceRoute } from "../http/route.ts";
+import { holdsScope } from "../keys/scopes.ts";
+import { orderRun, type RunWish } from "../runs/order-run.ts";
+import { openProjection } from "../runs/project-event.ts";
+import { showRun, summarizeRun } from "../runs/project-run.ts";
+import { findRun } from "./find-run.ts";
+
+const STATUSES = [
+  "queued",
+  "running",
+  "waiting",
+  "completed",
+  "limited",
+  "failed",
+  "refused",
+  "cancelled",
+] as const satisfies readonly DurableStatus[];
+
+const GROUP = "runs";
+const MOST_TEXT = 500_000;
+const text = boundedText(MOST_TEXT);
+
+/** What every request that starts runs takes. */
+export const wishFields = {
+  skill: boundedText(256, 1),
+  message: text,
+  arguments: textOrShape(text, listShape(text), "a text, or a list of texts"),
+  input: jsonShape,
+  agent: boundedText(80, 1),
+  approve: choiceShape("ask", "allow"),
+};
+
+const startShape = tableShape<RunWish>(wishFields, ["skill"]);
+
+const statusSchema = { enum: [...STATUSES] };
+const runSchema = fieldsOf(
+  {
+    id: TEXT,
+    status: statusSchema,
+    skill: TEXT,
+    createdAt: TIME,
+    updatedAt: TIME,
+    activeMs: NUMBER,
+    events: NUMBER,
+    text: TEXT,
+    usage: { type: "object" },
+  },
+  ["id", "status", "createdAt", "updatedAt"],
+);
+
+/** `waiting`, or several with commas between. */
+const statusList: Shape<readonly DurableStatus[]> = describedShape<readonly DurableStatus[]>(
+  () => ({ type: "string", description: `One or more of ${STATUSES.join(", ")}, with commas between.` }),
+  (value, place) => {
+    const words = typeof value === "string" ? value.split(",") : [];
+    const known = STATUSES.filter((status) => words.includes(status));
+    return known.length === words.length && known.length > 0
+      ? known
+      : refuseShape(value, place, `one or more of ${STATUSES.join(", ")}, with commas between`);
+  },
+);
+
+interface ListQuery {
+  readonly status?: readonly DurableStatus[];
+  readonly skill?: string;
+  readonly userId?: string;
+  readonly before?: string;
+  readonly limit?: number;
+}
+
+/** `allow` answers every question of the run beforehand, so it needs the right to answer them. */
+export function checkApprove(
+  { scopes }: RouteRequest<unknown, unknown>["identity"],
+  approve: RunWish["approve"],
+): Result<undefined, HttpRefusal> {
+  if (approve !== "allow" || holdsScope(scopes, "approve")) return done(undefined);
+  return refuse(
+    403,
+    "scope_missing",
+    'This key may not start runs with `approve: "allow"`: it lacks the scope `approve`.',
+    "Leave `approve` out (the run then asks), or use a key with the scope `approve`.",
+  );
+}
+
+const startRun = defineRoute<Record<never, never>, RunWish>({
+  method: "POST",
+  path: "/v1/runs",
+  scope: "run",
+  group: GROUP,
+  summary: "Start a run of a skill.",
+  headers: { "Idempotency-Key": "The same key with the same body gives the same run; 1 to 255 characters." },
+  body: startShape,
+  answers: {
+    201: {
+      about: "The run, or the one that this key made before.",
+      schema: fieldsOf({ id: TEXT, status: statusSchema }),
+    },
+  },
+  async handle({ body, headers, identity }, context) {
+    const allowed = checkApprove(identity, body.approve);
+    if (!allowed.ok) return allowed;
+    const key = headers.get("idempotency-key") ?? undefined;
+    if (key !== undefined && (key.length === 0 || key.length > 255)) {
+      return refuseInvalid(
+        "`Idempotency-Key` has 0 or more than 255 characters.",
+        "Send 1 to 255 characters.",
+      );
+    }
+    const ordered = await orderRun(context, identity, body, {
+      idempotencyKey: key === undefined ? undefined : `client/${key}`,
+    });
+    if (!ordered.ok) return ordered;
+    const { id, status, isNew } = ordered.value;
+    if (isNew) {
+      const { tenant, keyId: actor } = identity;
+      const detail = { skill: body.skill, approve: body.approve ?? "ask" };
+      await context.records.audit({ tenant, actor, action: "run.started", subject: id, detail });
+    }
+    return answerWith({ id, status }, 201);
+  },
+});
+
+const listRuns = defineRoute<ListQuery>({
+  method: "GET",
+  path: "/v1/runs",
+  scope: "read",
+  group: GROUP,
+  summary: "List runs, newest first.",
+  query: tableShape<ListQuery>({
+    status: statusList,
+    skill: boundedText(256),
+    userId: boundedText(256),
+    before: boundedText(64),
+    limit: pageLimit,
+  }),
+  answers: { 200: { about: "A page of runs; pass `next` as `before` for more.", schema: listOf(runSchema) } },
+  async handle({ query: { limit = DEFAULT_PAGE, ...filter }, identity: { tenant } }, { journal }) {
+    const runs = await journal.list({ tenant, isRoot: true, ...filter, limit });
+    const last = runs.length === limit ? runs.at(-1)?.id : undefined;
+    return answerWith({ data: runs.map(summarizeRun), ...(last !== undefined && { next: last }) });
+  },
+});
+
+const readRun = defineRoute({
+  method: "GET",
+  path: "/v1/runs/{id}",
+  scope: "read",
+  group: GROUP,
+  summary: "Read a run: its status, and its result once it has ended.",
+  answers: { 200: { about: "The run.", schema: runSchema } },
+  async handle({ identity, param }, context) {
+    const run = await findRun(context, identity, param("id"));
+    if (!run.ok) return run;
+    return answerWith(
+      showRun(run.value, await openProjection(context.journal, run.value.id, context.hiddenFolders)),
+    );
+  },
+});
+
+const cancelRun = defineRoute({
+  method: "POST",
+  path: "/v1/runs/{id}/cancel",
+  scope: "run",
+  group: GROUP,
+  summary: "Cancel a run. Its processes are ended; what it did stays.",
+  answers: {
+    202: { about: "It will end; follow its events.", schema: fieldsOf({ id: TEXT, status: statusSchema }) },
+  },
+  async handle({ identity, param }, context) {
+    const found = await findRun(context, identity, param("id"));
+    if (!found.ok) return found;
+    const run = await context.journal.cancel(found.value.id);
+    if (run === undefined) {
+      const { status = found.value.status } = (await context.journal.get(found.value.id)) ?? {};
+      const message = `Run \`${found.value.id}\` has ended already: ${status}.`;
+      return refuse(409, "run_ended", message, "An ended run cannot be cancelled; start another one.");
+    }
+    await context.engine.wake(run.rootId);
+    if (!found.value.isCancelled) {
+      const { tenant, keyId: actor } = identity;
+      await context.records.audit({ tenant, actor, action: "run.cancelled", subject: run.id });
+    }
+    return answerWith({ id: run.id, status: run.status, isCancelled: !ENDED.has(run.status) }, 202);
+  },
+});
+
+export const RUN_ROUTES: readonly ServiceRoute[] = [startRun, listRuns, readRun, cancelRun];

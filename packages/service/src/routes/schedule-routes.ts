@@ -1,0 +1,181 @@
+/** Schedules: a cron line with a time zone that starts a run at each due time. */
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@metier/base/json";
+import { choiceShape, flagShape, tableShape } from "@metier/base/shape";
+import type { StoredRecord } from "@metier/durable";
+import { boundedText, DEFAULT_PAGE, fieldsOf, listOf, pageLimit, TEXT, TIME } from "../http/query-shapes.ts";
+import { refuse, refuseInvalid, refuseUnknown } from "../http/refusal.ts";
+import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import type { RunWish } from "../runs/order-run.ts";
+import { readCron } from "../schedules/cron-times.ts";
+import { toBody } from "../schedules/fire-schedules.ts";
+import { CATCH_UP, readSchedule, SCHEDULE_KIND, type Schedule } from "../schedules/schedule.ts";
+import { checkApprove, wishFields } from "./run-routes.ts";
+
+const GROUP = "schedules";
+const scheduleSchema = fieldsOf(
+  {
+    id: TEXT,
+    name: TEXT,
+    cron: TEXT,
+    timeZone: TEXT,
+    catchUp: { enum: [...CATCH_UP] },
+    isPaused: { type: "boolean" },
+    nextAt: TIME,
+    lastAt: TIME,
+    lastRun: TEXT,
+  },
+  ["id", "name", "cron", "timeZone", "catchUp", "isPaused", "nextAt"],
+);
+
+interface ScheduleBody {
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone?: string;
+  readonly catchUp?: Schedule["catchUp"];
+  readonly run: RunWish;
+}
+
+interface PauseBody {
+  readonly isPaused: boolean;
+}
+
+interface PageQuery {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+function showSchedule(stored: StoredRecord): JsonObject {
+  const schedule = readSchedule(stored);
+  if (schedule === undefined) return { id: stored.id };
+  const { nextAt, lastAt, ...rest } = schedule;
+  return {
+    id: stored.id,
+    ...toBody({ ...rest, nextAt }),
+    nextAt: new Date(nextAt).toISOString(),
+    ...(lastAt !== undefined && { lastAt: new Date(lastAt).toISOString() }),
+  };
+}
+
+const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
+  method: "POST",
+  path: "/v1/schedules",
+  scope: "write",
+  group: GROUP,
+  summary: "Start a run at each due time of a cron line.",
+  body: tableShape<ScheduleBody>(
+    {
+      name: boundedText(100, 1),
+      cron: boundedText(200, 1),
+      timeZone: boundedText(64, 1),
+      catchUp: choiceShape(...CATCH_UP),
+      run: tableShape<RunWish>(wishFields, ["skill"]),
+    },
+    ["name", "cron", "run"],
+  ),
+  answers: { 201: { about: "The schedule.", schema: scheduleSchema } },
+  async handle({ body, identity }, { records, now }) {
+    const { timeZone = "UTC", catchUp = "one", name, cron, run } = body;
+    const allowed = checkApprove(identity, run.approve);
+    if (!allowed.ok) return allowed;
+    const times = await readCron(cron, timeZone);
+    if (!times.ok) return refuseInvalid(times.refusal.message, times.refusal.hint ?? "");
+    const nextAt = times.value.after(now()) ?? now();
+    const { tenant, keyId: actor, userId } = identity;
+    const id = `sch-${randomBytes(10).toString("hex")}`;
+    const schedule: Schedule = { name, cron, timeZone, catchUp, isPaused: false, run, nextAt, userId };
+    const stored = await records.put({ tenant, kind: SCHEDULE_KIND, id }, toBody(schedule), 0);
+    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
+    const detail = { name, cron, timeZone, skill: run.skill, approve: run.approve ?? "ask" };
+    await records.audit({ tenant, actor, action: "schedule.created", subject: id, detail });
+    return answerWith(showSchedule(stored), 201);
+  },
+});
+
+const listSchedules = defineRoute<PageQuery>({
+  method: "GET",
+  path: "/v1/schedules",
+  scope: "read",
+  group: GROUP,
+  summary: "List schedules.",
+  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
+  answers: {
+    200: { about: "A page of schedules; pass `next` as `after` for more.", schema: listOf(scheduleSchema) },
+  },
+  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
+    const schedules = await records.list({ tenant, kind: SCHEDULE_KIND, after, limit });
+    const next = schedules.length === limit ? schedules.at(-1)?.id : undefined;
+    return answerWith({ data: schedules.map(showSchedule), ...(next !== undefined && { next }) });
+  },
+});
+
+const readOneSchedule = defineRoute({
+  method: "GET",
+  path: "/v1/schedules/{id}",
+  scope: "read",
+  group: GROUP,
+  summary: "Read a schedule: what it starts, when next, and what its last due time came to.",
+  answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
+  async handle({ identity: { tenant }, param }, { records }) {
+    const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
+    return stored
+      ? answerWith(showSchedule(stored))
+      : refuseUnknown("schedule", param("id"), "/v1/schedules");
+  },
+});
+
+const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
+  method: "PUT",
+  path: "/v1/schedules/{id}",
+  scope: "write",
+  group: GROUP,
+  summary: "Pause a schedule, or let it go on from its next due time.",
+  body: tableShape<PauseBody>({ isPaused: flagShape }, ["isPaused"]),
+  answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
+  async handle({ body: { isPaused }, identity: { tenant, keyId: actor }, param }, { records, now }) {
+    const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
+    const schedule = stored && readSchedule(stored);
+    if (stored === undefined || schedule === undefined) {
+      return refuseUnknown("schedule", param("id"), "/v1/schedules");
+    }
+    const times = await readCron(schedule.cron, schedule.timeZone);
+    const nextAt = (times.ok ? times.value.after(now()) : undefined) ?? schedule.nextAt;
+    const changed = await records.put(stored, toBody({ ...schedule, isPaused, nextAt }), stored.revision);
+    if (changed === undefined) {
+      return refuse(
+        409,
+        "schedule_changed",
+        "The schedule was changed at the same time.",
+        "Read it again, then repeat.",
+      );
+    }
+    const action = isPaused ? "schedule.paused" : "schedule.resumed";
+    await records.audit({ tenant, actor, action, subject: stored.id });
+    return answerWith(showSchedule(changed));
+  },
+});
+
+const deleteSchedule = defineRoute({
+  method: "DELETE",
+  path: "/v1/schedules/{id}",
+  scope: "write",
+  group: GROUP,
+  summary: "Remove a schedule. Runs that it started go on.",
+  answers: { 200: { about: "What was removed.", schema: fieldsOf({ id: TEXT }) } },
+  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+    const id = param("id");
+    if (!(await records.delete({ tenant, kind: SCHEDULE_KIND, id }))) {
+      return refuseUnknown("schedule", id, "/v1/schedules");
+    }
+    await records.audit({ tenant, actor, action: "schedule.removed", subject: id });
+    return answerWith({ id });
+  },
+});
+
+export const SCHEDULE_ROUTES: readonly ServiceRoute[] = [
+  createSchedule,
+  listSchedules,
+  readOneSchedule,
+  pauseSchedule,
+  deleteSchedule,
+];

@@ -1,0 +1,80 @@
+/** Secrets: written and never read. What is stored is sealed with the master key; a worker opens it where a step runs. */
+
+import { readShape, tableShape } from "@metier/base/shape";
+import { boundedText, fieldsOf, listOf, plainName, TEXT, TIME } from "../http/query-shapes.ts";
+import { refuseInvalid, refuseUnknown } from "../http/refusal.ts";
+import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+
+const KIND = "secret";
+const GROUP = "secrets";
+const MOST_SECRETS = 1_000;
+const secretSchema = fieldsOf({ name: TEXT, updatedAt: TIME });
+
+interface SecretBody {
+  readonly value: string;
+}
+
+const writeSecret = defineRoute<Record<never, never>, SecretBody>({
+  method: "PUT",
+  path: "/v1/secrets/{name}",
+  scope: "write",
+  group: GROUP,
+  summary: "Write a secret. It cannot be read again over the API.",
+  body: tableShape<SecretBody>({ value: boundedText(64 * 1024, 1) }, ["value"]),
+  answers: { 200: { about: "Its name and time, never its value.", schema: secretSchema } },
+  async handle({ body: { value }, identity: { tenant, keyId: actor }, param }, { records, sealer }) {
+    const name = param("name");
+    if (!readShape(plainName, name).ok) {
+      return refuseInvalid(
+        "That is not a name for a secret.",
+        "Use 1 to 64 letters, digits, `.`, `_` and `-`.",
+      );
+    }
+    const sealed = await sealer.seal(tenant, `secret/${name}`, value);
+    const key = { tenant, kind: KIND, id: name };
+    for (;;) {
+      const before = await records.get(key);
+      const stored = await records.put(key, { sealed }, before?.revision ?? 0);
+      if (stored === undefined) continue; // Somebody else wrote it at the same time: the later one counts.
+      const action = before === undefined ? "secret.created" : "secret.changed";
+      await records.audit({ tenant, actor, action, subject: name });
+      return answerWith({ name, updatedAt: new Date(stored.updatedAt).toISOString() });
+    }
+  },
+});
+
+const listSecrets = defineRoute({
+  method: "GET",
+  path: "/v1/secrets",
+  scope: "read",
+  group: GROUP,
+  summary: "List the names of secrets.",
+  answers: { 200: { about: "Names and times, never values.", schema: listOf(secretSchema) } },
+  async handle({ identity: { tenant } }, { records }) {
+    const secrets = await records.list({ tenant, kind: KIND, limit: MOST_SECRETS });
+    const data = secrets.map(({ id, updatedAt }) => ({
+      name: id,
+      updatedAt: new Date(updatedAt).toISOString(),
+    }));
+    return answerWith({ data });
+  },
+});
+
+const deleteSecret = defineRoute({
+  method: "DELETE",
+  path: "/v1/secrets/{name}",
+  scope: "write",
+  group: GROUP,
+  summary: "Remove a secret.",
+  answers: { 200: { about: "What was removed.", schema: fieldsOf({ name: TEXT }) } },
+  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+    const name = param("name");
+    if (!(await records.delete({ tenant, kind: KIND, id: name }))) {
+      return refuseUnknown("secret", name, "/v1/secrets");
+    }
+    await records.audit({ tenant, actor, action: "secret.removed", subject: name });
+    return answerWith({ name });
+  },
+});
+
+export const SECRET_ROUTES: readonly ServiceRoute[] = [writeSecret, listSecrets, deleteSecret];

@@ -1,0 +1,278 @@
+/**
+ * Sessions: conversations that outlive their server. Each message is a run; a session takes the next one when the run before
+ * has ended. A turn is written before its run, under its number, so that two messages at once cannot both be the fifth.
+ */
+import { randomBytes } from "node:crypto";
+import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
+import { done, type Result } from "@metier/base/result";
+import { choiceShape, tableShape } from "@metier/base/shape";
+import { ENDED, type RecordKey, type StoredRecord } from "@metier/durable";
+import { createRunId } from "@metier/run/events";
+import {
+  boundedText,
+  DEFAULT_PAGE,
+  fieldsOf,
+  listOf,
+  NUMBER,
+  pageLimit,
+  TEXT,
+  TIME,
+} from "../http/query-shapes.ts";
+import { type HttpRefusal, refuse, refuseUnknown } from "../http/refusal.ts";
+import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import type { Identity } from "../keys/identity.ts";
+import { type OrderedRun, orderRun, type RunOwner, type TurnWish } from "../runs/order-run.ts";
+import { openProjection } from "../runs/project-event.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { checkApprove } from "./run-routes.ts";
+
+const KIND = "session";
+const GROUP = "sessions";
+const MOST_TURNS = 1_000;
+const sessionSchema = fieldsOf({ id: TEXT, skill: TEXT, agent: TEXT, turns: NUMBER, createdAt: TIME }, [
+  "id",
+  "skill",
+  "createdAt",
+]);
+const messageSchema = fieldsOf({ turn: NUMBER, run: TEXT, status: TEXT, message: TEXT, text: TEXT }, [
+  "turn",
+  "run",
+  "message",
+]);
+
+interface SessionBody {
+  readonly skill: string;
+  readonly agent?: string;
+  readonly title?: string;
+}
+
+interface MessageBody {
+  readonly message: string;
+  readonly approve?: "ask" | "allow";
+}
+
+interface PageQuery {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+interface Turn {
+  readonly number: number;
+  readonly runId: string;
+  readonly message: string;
+  readonly approve?: "ask" | "allow" | undefined;
+}
+
+async function findSession(
+  { records }: ServiceContext,
+  { tenant }: Identity,
+  id: string,
+): Promise<Result<StoredRecord, HttpRefusal>> {
+  const session = await records.get({ tenant, kind: KIND, id });
+  return session === undefined ? refuseUnknown("session", id, "/v1/sessions") : done(session);
+}
+
+async function readTurns({ records }: ServiceContext, tenant: string, id: string): Promise<readonly Turn[]> {
+  const stored = await records.list({ tenant, kind: `turn/${id}`, limit: MOST_TURNS });
+  return stored.map(({ id: number, body }) => {
+    const approve = body.approve === "allow" ? "allow" : "ask";
+    return { number: Number(number), runId: textOf(body.runId), message: textOf(body.message), approve };
+  });
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function showSession({ id, body, createdAt }: StoredRecord): JsonObject {
+  return { id, ...body, createdAt: new Date(createdAt).toISOString() };
+}
+
+/** What was said and answered before, as the next run is given it. */
+async function readHistory(context: ServiceContext, turns: readonly Turn[]): Promise<readonly JsonObject[]> {
+  const history: JsonObject[] = [];
+  for (const { runId, message } of turns) {
+    const run = await context.journal.get(runId);
+    history.push({ role: "user", text: message });
+    if (isJsonObject(run?.result)) history.push({ role: "assistant", text: textOf(run.result.text) });
+  }
+  return history;
+}
+
+const createSession = defineRoute<Record<never, never>, SessionBody>({
+  method: "POST",
+  path: "/v1/sessions",
+  scope: "run",
+  group: GROUP,
+  summary: "Open a conversation with a skill, carried out by an agent if one is named.",
+  body: tableShape<SessionBody>(
+    { skill: boundedText(256, 1), agent: boundedText(80, 1), title: boundedText(200) },
+    ["skill"],
+  ),
+  answers: { 201: { about: "The session.", schema: sessionSchema } },
+  async handle({ body, identity: { tenant, userId } }, { records }) {
+    const id = `ses-${randomBytes(10).toString("hex")}`;
+    const stored = await records.put(
+      { tenant, kind: KIND, id },
+      presentFields({ ...body, userId }) as JsonObject,
+      0,
+    );
+    if (stored === undefined) throw new Error(`A session with the id \`${id}\` exists already.`);
+    return answerWith(showSession(stored), 201);
+  },
+});
+
+const listSessions = defineRoute<PageQuery>({
+  method: "GET",
+  path: "/v1/sessions",
+  scope: "read",
+  group: GROUP,
+  summary: "List sessions.",
+  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
+  answers: {
+    200: { about: "A page of sessions; pass `next` as `after` for more.", schema: listOf(sessionSchema) },
+  },
+  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
+    const sessions = await records.list({ tenant, kind: KIND, after, limit });
+    const next = sessions.length === limit ? sessions.at(-1)?.id : undefined;
+    return answerWith({ data: sessions.map(showSession), ...(next !== undefined && { next }) });
+  },
+});
+
+const readSession = defineRoute({
+  method: "GET",
+  path: "/v1/sessions/{id}",
+  scope: "read",
+  group: GROUP,
+  summary: "Read a session.",
+  answers: { 200: { about: "The session.", schema: sessionSchema } },
+  async handle({ identity, param }, context) {
+    const session = await findSession(context, identity, param("id"));
+    if (!session.ok) return session;
+    const turns = (await readTurns(context, identity.tenant, param("id"))).length;
+    return answerWith({ ...showSession(session.value), turns });
+  },
+});
+
+const listMessages = defineRoute({
+  method: "GET",
+  path: "/v1/sessions/{id}/messages",
+  scope: "read",
+  group: GROUP,
+  summary: "List the messages of a session, each with its run and the answer so far.",
+  answers: { 200: { about: "All messages, oldest first.", schema: listOf(messageSchema) } },
+  async handle({ identity, param }, context) {
+    const session = await findSession(context, identity, param("id"));
+    if (!session.ok) return session;
+    const turns = await readTurns(context, identity.tenant, param("id"));
+    const data = await Promise.all(
+      turns.map(async ({ number, runId, message }) => {
+        const run = await context.journal.get(runId);
+        const projection = await openProjection(context.journal, runId, context.hiddenFolders);
+        const text = isJsonObject(run?.result) ? projection.value(textOf(run.result.text)) : "";
+        return { turn: number, run: runId, status: run?.status ?? "queued", message, text };
+      }),
+    );
+    return answerWith({ data });
+  },
+});
+
+const postMessage = defineRoute<Record<never, never>, MessageBody>({
+  method: "POST",
+  path: "/v1/sessions/{id}/messages",
+  scope: "run",
+  group: GROUP,
+  summary: "Send a message to a session. It starts a run.",
+  body: tableShape<MessageBody>({ message: boundedText(500_000, 1), approve: choiceShape("ask", "allow") }, [
+    "message",
+  ]),
+  answers: {
+    201: { about: "The run of this message.", schema: fieldsOf({ run: TEXT, turn: NUMBER, status: TEXT }) },
+  },
+  async handle({ body, identity, param }, context) {
+    const session = await findSession(context, identity, param("id"));
+    if (!session.ok) return session;
+    const allowed = checkApprove(identity, body.approve);
+    if (!allowed.ok) return allowed;
+    const turns = await readTurns(context, identity.tenant, param("id"));
+    const free = await checkFree(context, turns);
+    if (!free.ok) return free;
+    const turn: Turn = { number: turns.length + 1, runId: createRunId(context.now()), ...body };
+    const key = turnKey(identity.tenant, param("id"), turn.number);
+    if ((await context.records.put(key, { runId: turn.runId, ...body }, 0)) === undefined) {
+      return refuse(
+        409,
+        "session_busy",
+        "Another message came at the same time.",
+        "Wait for its run to end.",
+      );
+    }
+    const ordered = await orderTurn(context, identity, session.value, turns, turn);
+    if (ordered.ok)
+      return answerWith({ run: turn.runId, turn: turn.number, status: ordered.value.status }, 201);
+    await context.records.delete(key);
+    return ordered;
+  },
+});
+
+async function orderTurn(
+  context: ServiceContext,
+  owner: RunOwner,
+  { id, body: { skill, agent } }: StoredRecord,
+  before: readonly Turn[],
+  { runId, message, approve }: Turn,
+): Promise<Result<OrderedRun, HttpRefusal>> {
+  const wish: TurnWish = {
+    skill: textOf(skill),
+    agent: typeof agent === "string" ? agent : undefined,
+    message,
+    approve,
+    session: id,
+    history: await readHistory(context, before),
+  };
+  return orderRun(context, owner, wish, { id: runId });
+}
+
+/** Turns whose run a process that was killed could not write any more: it is written now. */
+export async function finishTurns(context: ServiceContext): Promise<void> {
+  for (const session of await context.records.listAll(KIND)) {
+    const turns = await readTurns(context, session.tenant, session.id);
+    const last = turns.at(-1);
+    if (last === undefined || (await context.journal.get(last.runId)) !== undefined) continue;
+    const { userId } = session.body;
+    const owner = { tenant: session.tenant, userId: typeof userId === "string" ? userId : undefined };
+    const ordered = await orderTurn(context, owner, session, turns.slice(0, -1), last);
+    if (!ordered.ok) await context.records.delete(turnKey(session.tenant, session.id, last.number));
+  }
+}
+
+function turnKey(tenant: string, session: string, number: number): RecordKey {
+  return { tenant, kind: `turn/${session}`, id: String(number).padStart(6, "0") };
+}
+
+async function checkFree(
+  context: ServiceContext,
+  turns: readonly Turn[],
+): Promise<Result<undefined, HttpRefusal>> {
+  if (turns.length >= MOST_TURNS) {
+    return refuse(
+      409,
+      "session_full",
+      `The session has ${MOST_TURNS} messages, which is the limit.`,
+      "Open a new session.",
+    );
+  }
+  const last = turns.at(-1);
+  const run = last && (await context.journal.get(last.runId));
+  if (run === undefined || ENDED.has(run.status)) return done(undefined);
+  const message = `The session still works on its last message: run \`${run.id}\` is ${run.status}.`;
+  return refuse(409, "session_busy", message, "Wait until that run has ended, or cancel it.");
+}
+
+export const SESSION_ROUTES: readonly ServiceRoute[] = [
+  createSession,
+  listSessions,
+  readSession,
+  listMessages,
+  postMessage,
+];

@@ -1,0 +1,134 @@
+/** Skills: what there is to run, uploads and their versions, and the decision to trust one of them. */
+
+import { isDigest } from "@metier/base/digest";
+import type { JsonObject } from "@metier/base/json";
+import type { Refused } from "@metier/base/result";
+import { fieldsOf, listOf, NUMBER, TEXT, TIME } from "../http/query-shapes.ts";
+import { type HttpRefusal, refuse, refuseUnknown } from "../http/refusal.ts";
+import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import type { ShelvedVersion } from "../shelf/skill-shelf.ts";
+
+const GROUP = "skills";
+const trustSchema = { enum: ["trusted", "untrusted"] };
+const skillSchema = fieldsOf(
+  {
+    name: TEXT,
+    description: TEXT,
+    source: { enum: ["server", "upload"] },
+    trust: trustSchema,
+    current: TEXT,
+  },
+  ["name", "description", "source", "trust"],
+);
+const versionSchema = fieldsOf({
+  digest: TEXT,
+  trust: trustSchema,
+  uploadedAt: TIME,
+  files: NUMBER,
+  bytes: NUMBER,
+});
+
+function showVersion({ uploadedAt, ...version }: ShelvedVersion): JsonObject {
+  const { digest, trust, uploadedBy, grantedBy, files, bytes } = version;
+  return {
+    digest,
+    trust,
+    uploadedAt: new Date(uploadedAt).toISOString(),
+    uploadedBy,
+    ...(grantedBy !== undefined && { grantedBy }),
+    files,
+    bytes,
+  };
+}
+
+function refuseVersion(name: string): Refused<HttpRefusal> {
+  const hint = `\`GET /v1/skills/${name}/versions\` lists the versions that were uploaded.`;
+  return refuse(404, "not_found", `\`${name}\` has no such uploaded version.`, hint);
+}
+
+const listSkills = defineRoute({
+  method: "GET",
+  path: "/v1/skills",
+  scope: "read",
+  group: GROUP,
+  summary: "List the skills that can be run.",
+  answers: { 200: { about: "All skills.", schema: listOf(skillSchema) } },
+  handle: async ({ identity }, { shelf }) => answerWith({ data: await shelf.list(identity.tenant) }),
+});
+
+const uploadSkill = defineRoute<Record<never, never>, Buffer>({
+  method: "POST",
+  path: "/v1/skills",
+  scope: "write",
+  group: GROUP,
+  summary: "Upload a skill as a zip or tar.gz. It is untrusted until its version is granted.",
+  takes: "archive",
+  answers: {
+    201: { about: "The version; the same content again is the same version.", schema: versionSchema },
+  },
+  async handle({ body, identity: { tenant, keyId } }, { shelf, records }) {
+    const uploaded = await shelf.upload(tenant, body, keyId);
+    if (!uploaded.ok) return uploaded;
+    const { name, version, isNew, remarks } = uploaded.value;
+    if (isNew) {
+      const detail = { digest: version.digest };
+      await records.audit({ tenant, actor: keyId, action: "skill.uploaded", subject: name, detail });
+    }
+    return answerWith({ name, ...showVersion(version), remarks: [...remarks] }, 201);
+  },
+});
+
+const listSkillVersions = defineRoute({
+  method: "GET",
+  path: "/v1/skills/{name}/versions",
+  scope: "read",
+  group: GROUP,
+  summary: "List the uploaded versions of a skill, newest first.",
+  answers: { 200: { about: "All versions.", schema: listOf(versionSchema) } },
+  async handle({ identity: { tenant }, param }, { shelf }) {
+    const versions = await shelf.versions(tenant, param("name"));
+    if (versions.length === 0 && !(await shelf.list(tenant)).some(({ name }) => name === param("name"))) {
+      return refuseUnknown("skill", param("name"), "/v1/skills");
+    }
+    return answerWith({ data: versions.map(showVersion) });
+  },
+});
+
+const grantVersion = defineRoute({
+  method: "POST",
+  path: "/v1/skills/{name}/versions/{digest}/grant",
+  scope: "admin",
+  group: GROUP,
+  summary: "Trust exactly this content of a skill. New runs get the newest version that is trusted.",
+  answers: { 200: { about: "The version, trusted.", schema: versionSchema } },
+  async handle({ identity: { tenant, keyId }, param }, { shelf, records }) {
+    const [name, digest] = [param("name"), param("digest")];
+    const version = isDigest(digest) ? await shelf.grant(tenant, name, digest, keyId) : undefined;
+    if (version === undefined) return refuseVersion(name);
+    await records.audit({ tenant, actor: keyId, action: "skill.granted", subject: name, detail: { digest } });
+    return answerWith(showVersion(version));
+  },
+});
+
+const removeVersion = defineRoute({
+  method: "DELETE",
+  path: "/v1/skills/{name}/versions/{digest}",
+  scope: "write",
+  group: GROUP,
+  summary: "Remove an uploaded version. Runs that wait on it are not resumed.",
+  answers: { 200: { about: "What was removed.", schema: fieldsOf({ name: TEXT, digest: TEXT }) } },
+  async handle({ identity: { tenant, keyId }, param }, { shelf, records }) {
+    const [name, digest] = [param("name"), param("digest")];
+    if (!isDigest(digest) || !(await shelf.remove(tenant, name, digest))) return refuseVersion(name);
+    await records.audit({ tenant, actor: keyId, action: "skill.removed", subject: name, detail: { digest } });
+    return answerWith({ name, digest });
+  },
+});
+
+export const SKILL_ROUTES: readonly ServiceRoute[] = [
+  listSkills,
+  uploadSkill,
+  listSkillVersions,
+  grantVersion,
+  removeVersion,
+];

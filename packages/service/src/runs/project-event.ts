@@ -1,0 +1,69 @@
+/**
+ * An event as clients of the service see it. Every event of the journal is one of theirs, so that numbers have no gaps; what
+ * says something about the server (its folders, names of variables, prompts) is left out, and folders in texts are replaced.
+ */
+import { dirname, isAbsolute } from "node:path";
+import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
+import type { JournalEvent, JournalStore } from "@metier/durable";
+import { createPathHider } from "@metier/run/events";
+
+/** Never sent, whatever the event. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "workDir",
+  "skillDir",
+  "cwd",
+  "location",
+  "env",
+  "system",
+  "messages",
+]);
+
+export interface EventProjection {
+  event(event: JournalEvent): Json;
+  /** The same for a question, a result or a file's name. */
+  value(value: Json): Json;
+}
+
+/** `folders`: those of the server, each with the name that clients see in its place. */
+export async function openProjection(
+  journal: JournalStore,
+  runId: string,
+  folders: readonly (readonly [folder: string, shown: string])[],
+): Promise<EventProjection> {
+  const paths = createPathHider();
+  for (const [folder, shown] of folders) paths.hide(folder, shown);
+  const learn = (event: Json | undefined): void => {
+    if (!isJsonObject(event) || event.type !== "run-started") return;
+    const text = (name: string): string | undefined => {
+      const value = event[name];
+      return typeof value === "string" && value !== "" ? value : undefined;
+    };
+    const location = text("location");
+    paths.hide(text("workDir"), ".");
+    paths.hide(text("skillDir"), `skill:${text("skill") ?? ""}`);
+    if (location !== undefined) paths.hide(dirname(location), `skill:${text("skill") ?? ""}`);
+    paths.hide(text("cwd"), ".");
+  };
+  // The first event names the folders of the run; a stream that goes on later has not seen it.
+  learn((await journal.events(runId, 0, 1))[0]?.event);
+  const value = (given: Json): Json => paths.cleanJson(given) as Json;
+  return {
+    value,
+    event({ seq, event }) {
+      learn(event);
+      if (!isJsonObject(event)) return { seq };
+      const kept = Object.entries(event).filter(([name]) => !LEFT_OUT.has(name));
+      const cleaned = value(Object.fromEntries(kept)) as JsonObject;
+      const { sandbox } = cleaned;
+      return { ...cleaned, ...(sandbox !== undefined && { sandbox: withoutPlaces(sandbox) }), seq };
+    },
+  };
+}
+
+/** Of what a run was granted and used: paths on the server that are in no folder of the run say nothing to a client. */
+export function withoutPlaces(value: Json): Json {
+  if (Array.isArray(value))
+    return value.filter((item) => typeof item !== "string" || !isAbsolute(item)).map(withoutPlaces);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutPlaces(item)]));
+}

@@ -1,0 +1,72 @@
+/**
+ * Due schedules start runs. A due time is the idempotency key of its run, and only then is the next due time written: killed
+ * in between, the next look finds the same due time again and the run that it made.
+ */
+import { type JsonObject, presentFields } from "@metier/base/json";
+import type { StoredRecord } from "@metier/durable";
+import { orderRun } from "../runs/order-run.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { readCron } from "./cron-times.ts";
+import { readSchedule, SCHEDULE_KIND, type Schedule } from "./schedule.ts";
+
+/** Of one schedule in one look: a server that was away for a year does not start ten thousand runs. */
+const MOST_CAUGHT_UP = 100;
+/** What is later than this was missed. */
+const ON_TIME_MS = 60_000;
+
+export async function fireSchedules(context: ServiceContext): Promise<void> {
+  for (const stored of await context.records.listAll(SCHEDULE_KIND)) {
+    const schedule = readSchedule(stored);
+    if (schedule === undefined || schedule.isPaused || schedule.nextAt > context.now()) continue;
+    try {
+      await fire(context, stored, schedule);
+    } catch (fault) {
+      context.log.fault("schedule", fault); // One that fails keeps none of the others from their time.
+    }
+  }
+}
+
+async function fire(context: ServiceContext, stored: StoredRecord, schedule: Schedule): Promise<void> {
+  const now = context.now();
+  const times = await readCron(schedule.cron, schedule.timeZone);
+  if (!times.ok) return pause(context, stored, schedule, times.refusal.message);
+  const due = [schedule.nextAt];
+  let next = times.value.after(schedule.nextAt);
+  while (next !== undefined && next <= now && due.length < 100_000) {
+    due.push(next);
+    next = times.value.after(next);
+  }
+  let last: Pick<Schedule, "lastAt" | "lastRun" | "lastFault"> = { lastAt: due.at(-1) };
+  for (const time of chooseDue(due, schedule.catchUp, now)) {
+    const key = `schedule/${stored.id}/${new Date(time).toISOString()}`;
+    const owner = { tenant: stored.tenant, userId: schedule.userId };
+    const ordered = await orderRun(context, owner, schedule.run, { idempotencyKey: key });
+    last = ordered.ok
+      ? { lastAt: time, lastRun: ordered.value.id }
+      : { lastAt: time, lastFault: ordered.refusal.message };
+    if (ordered.ok && ordered.value.isNew) context.metrics.count("metier_schedules_fired_total");
+  }
+  if (next === undefined) return pause(context, stored, { ...schedule, ...last }, "It is never due again.");
+  const { lastFault: _, ...before } = schedule;
+  await context.records.put(stored, toBody({ ...before, ...last, nextAt: next }), stored.revision);
+}
+
+/** Oldest first. */
+function chooseDue(due: readonly number[], catchUp: Schedule["catchUp"], now: number): readonly number[] {
+  if (catchUp === "all") return due.slice(-MOST_CAUGHT_UP);
+  const newest = due.slice(-1);
+  return catchUp === "one" ? newest : newest.filter((time) => now - time <= ON_TIME_MS);
+}
+
+async function pause(
+  { records }: ServiceContext,
+  stored: StoredRecord,
+  schedule: Schedule,
+  lastFault: string,
+): Promise<void> {
+  await records.put(stored, toBody({ ...schedule, isPaused: true, lastFault }), stored.revision);
+}
+
+export function toBody(schedule: Schedule): JsonObject {
+  return presentFields({ ...schedule, run: presentFields({ ...schedule.run }) }) as unknown as JsonObject;
+}

@@ -1,0 +1,69 @@
+/** A schedule as it is stored: a cron line, what to start, and the next due time. */
+import {
+  choiceShape,
+  countShape,
+  fitShape,
+  flagShape,
+  jsonShape,
+  listShape,
+  recordShape,
+  textOrShape,
+  textShape,
+} from "@metier/base/shape";
+import type { StoredRecord } from "@metier/durable";
+import type { RunWish } from "../runs/order-run.ts";
+
+export const SCHEDULE_KIND = "schedule";
+
+/** What becomes of due times that nobody was there for: one run for all of them, one for each, or none. */
+export const CATCH_UP = ["one", "all", "skip"] as const;
+
+export interface Schedule {
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly catchUp: (typeof CATCH_UP)[number];
+  readonly isPaused: boolean;
+  readonly run: RunWish;
+  /** Milliseconds since 1970. */
+  readonly nextAt: number;
+  readonly lastAt?: number | undefined;
+  readonly lastRun?: string | undefined;
+  /** Why the last due time started nothing. */
+  readonly lastFault?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+const wishShape = recordShape<RunWish>(
+  {
+    skill: textShape,
+    message: textShape,
+    arguments: textOrShape(textShape, listShape(textShape), "a text, or a list of texts"),
+    input: jsonShape,
+    agent: textShape,
+    approve: choiceShape("ask", "allow"),
+  },
+  ["message", "arguments", "input", "agent", "approve"],
+);
+
+const scheduleShape = recordShape<Schedule>(
+  {
+    name: textShape,
+    cron: textShape,
+    timeZone: textShape,
+    catchUp: choiceShape(...CATCH_UP),
+    isPaused: flagShape,
+    run: wishShape,
+    nextAt: countShape,
+    lastAt: countShape,
+    lastRun: textShape,
+    lastFault: textShape,
+    userId: textShape,
+  },
+  ["lastAt", "lastRun", "lastFault", "userId"],
+);
+
+/** `undefined`: the record is damaged. */
+export function readSchedule({ body }: StoredRecord): Schedule | undefined {
+  return fitShape(scheduleShape, body);
+}

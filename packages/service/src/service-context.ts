@@ -1,0 +1,58 @@
+/** What handlers work with: the stores, the engine, and what the service keeps while it runs. Made once, at the start. */
+import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
+import type { ServiceLog } from "./http/service-log.ts";
+import type { ServiceMetrics } from "./http/service-metrics.ts";
+import type { StreamCount } from "./http/stream-count.ts";
+import type { KeyStore } from "./keys/key-store.ts";
+import type { RunNotices } from "./runs/run-notices.ts";
+import type { SkillShelf } from "./shelf/skill-shelf.ts";
+
+export interface ServiceLimits {
+  /** Of a JSON body. */
+  readonly bodyBytes: number;
+  /** Of an uploaded archive, packed. */
+  readonly uploadBytes: number;
+  /** Open event streams of one key. */
+  readonly streamsPerKey: number;
+  /** Wrong keys from one address within a minute. */
+  readonly failedSignIns: number;
+}
+
+export interface ServiceTimes {
+  /** Between two signs of life on a quiet event stream. */
+  readonly heartbeatMs: number;
+  /** How often a stream looks by itself, should no notice come. */
+  readonly pollMs: number;
+  /** Between two looks for due schedules and expired questions. */
+  readonly sweepMs: number;
+}
+
+/** Encrypts small texts, so that no secret stands in a table. */
+export interface SecretSealer {
+  seal(tenant: string, purpose: string, text: string): string | Promise<string>;
+}
+
+export interface ServiceContext {
+  /** Whoever writes through it wakes the streams of that run. */
+  readonly journal: JournalStore;
+  readonly records: RecordStore;
+  readonly engine: RunEngine;
+  readonly keys: KeyStore;
+  readonly shelf: SkillShelf;
+  readonly sealer: SecretSealer;
+  readonly notices: RunNotices;
+  readonly streams: StreamCount;
+  readonly metrics: ServiceMetrics;
+  readonly log: ServiceLog;
+  readonly limits: ServiceLimits;
+  readonly times: ServiceTimes;
+  /** Whether METIER_ADMIN_KEY is set: then the last admin key may be revoked. */
+  readonly hasAdminKey: boolean;
+  /** Folders of this machine, each with the name that clients see in its place. */
+  readonly hiddenFolders: readonly (readonly [folder: string, shown: string])[];
+  /** The work folder of a run, if it is on this machine. */
+  workFolder(runId: string): Promise<string | undefined>;
+  now(): number;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}

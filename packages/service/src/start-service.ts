@@ -1,0 +1,147 @@
+/**
+ * `startService`: the API, a worker and the sweep over one store and one engine, until `stop`. Whoever calls it brings what
+ * is outside of this room: how a run is advanced, which skills there are, where work folders lie, how secrets are sealed.
+ */
+import type { AdvanceOutcome, JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
+import { buildApp } from "./http/build-app.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { createServiceLog } from "./http/service-log.ts";
+import { createServiceMetrics } from "./http/service-metrics.ts";
+import { createStreamCount } from "./http/stream-count.ts";
+import { checkAdminKey, createAuthenticator } from "./keys/authenticate.ts";
+import { DEFAULT_TENANT } from "./keys/identity.ts";
+import { type KeyStore, openKeyStore } from "./keys/key-store.ts";
+import { KEY_SCOPES } from "./keys/scopes.ts";
+import { allRoutes } from "./routes/all-routes.ts";
+import { createRunNotices, watchJournal } from "./runs/run-notices.ts";
+import type { SecretSealer, ServiceContext, ServiceLimits, ServiceTimes } from "./service-context.ts";
+import type { SkillShelf } from "./shelf/skill-shelf.ts";
+import { startSweep } from "./sweep.ts";
+
+export interface ServiceOptions {
+  readonly store: { readonly journal: JournalStore; readonly records: RecordStore };
+  readonly engine: RunEngine;
+  /**
+   * Makes what advances a run, on a journal that tells open event streams of each write: it must write to this one. Left
+   * out: this process only answers requests, and workers elsewhere advance.
+   */
+  readonly openAdvance?: (journal: JournalStore) => (lease: RunLease) => Promise<AdvanceOutcome>;
+  readonly shelf: SkillShelf;
+  readonly sealer: SecretSealer;
+  /** The work folder of a run on this machine. */
+  readonly workFolder: (runId: string) => Promise<string | undefined>;
+  /** Folders of this machine, such as the home folder, each with the name that clients see in its place. */
+  readonly hiddenFolders?: ServiceContext["hiddenFolders"];
+  /** `METIER_ADMIN_KEY`. Left out: an admin key is made when there is none, and given back once. */
+  readonly adminKey?: string | undefined;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** How many runs are advanced at the same time. Default: 8. */
+  readonly slots?: number;
+  /** Default: 10 s. */
+  readonly leaseMs?: number;
+  readonly version?: string;
+  readonly limits?: Partial<ServiceLimits>;
+  readonly times?: Partial<ServiceTimes>;
+  /** Gets each line of the log, JSON without a line end. Default: nothing is logged. */
+  readonly printLog?: (line: string) => void;
+  /** Default: the clock. */
+  readonly now?: () => number;
+}
+
+export interface RunningService {
+  readonly url: string;
+  /** Made just now, because there was none: show it once. */
+  readonly adminKey?: string;
+  /** Takes no more requests, ends streams, gives runs back at their next step. Gone within `graceMs`, 8 s unless told. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+const LIMITS: ServiceLimits = {
+  bodyBytes: 2 * 1024 * 1024,
+  uploadBytes: 32 * 1024 * 1024,
+  streamsPerKey: 1_000,
+  failedSignIns: 100,
+};
+const TIMES: ServiceTimes = { heartbeatMs: 15_000, pollMs: 2_000, sweepMs: 1_000 };
+const GRACE_MS = 8_000;
+
+/** Throws `UsageError` for an admin key that cannot be used, and where it cannot listen. */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { engine, adminKey, host = "127.0.0.1", port = 0, now = Date.now } = options;
+  if (adminKey !== undefined) checkAdminKey(adminKey);
+  const stopping = new AbortController();
+  const context = makeContext(options, now, stopping.signal);
+  const authenticate = createAuthenticator({
+    keys: context.keys,
+    adminKey,
+    mostFailures: context.limits.failedSignIns,
+    now,
+    onFailure: () => context.metrics.count("metier_sign_ins_failed_total"),
+  });
+  const app = await buildApp(allRoutes(options.version ?? "0.0.0"), authenticate, context);
+  const made = adminKey === undefined ? await makeFirstKey(context.keys, now()) : undefined;
+  const listener = await listen(app, { host, port });
+  const advance = options.openAdvance?.(context.journal);
+  const worker =
+    advance &&
+    engine.work({
+      slots: options.slots ?? 8,
+      leaseMs: options.leaseMs ?? 10_000,
+      advance,
+      onFault: (fault) => context.log.fault("engine", fault),
+    });
+  const sweep = startSweep(context);
+  context.log.write("info", "started", { url: listener.url });
+  let stopped: Promise<void> | undefined;
+  return {
+    url: listener.url,
+    ...(made !== undefined && { adminKey: made }),
+    stop(graceMs = GRACE_MS) {
+      stopped ??= stopAll(listener, graceMs, async () => {
+        stopping.abort();
+        await Promise.all([worker?.stop(graceMs), sweep.stop()]);
+        context.log.write("info", "stopped");
+      });
+      return stopped;
+    },
+  };
+}
+
+async function stopAll(listener: Listener, graceMs: number, stopRest: () => Promise<void>): Promise<void> {
+  await Promise.all([stopRest(), listener.close(graceMs)]);
+}
+
+function makeContext(options: ServiceOptions, now: () => number, stopping: AbortSignal): ServiceContext {
+  const { store, engine, shelf, sealer, workFolder, hiddenFolders = [], adminKey, printLog } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const notices = createRunNotices();
+  return {
+    journal: watchJournal(store.journal, notices),
+    records: store.records,
+    engine,
+    keys: openKeyStore(store.records),
+    shelf,
+    sealer,
+    notices,
+    streams: createStreamCount(limits.streamsPerKey),
+    metrics: createServiceMetrics(),
+    log: createServiceLog((line) => printLog?.(line), now),
+    limits,
+    times: { ...TIMES, ...options.times },
+    hasAdminKey: adminKey !== undefined,
+    hiddenFolders,
+    workFolder,
+    now,
+    stopping,
+  };
+}
+
+/** Nobody could make the first key over the API, so it is made here. */
+async function makeFirstKey(keys: KeyStore, now: number): Promise<string | undefined> {
+  if ((await keys.admins(now)).length > 0) return undefined;
+  const { text } = await keys.create({ tenant: DEFAULT_TENANT, name: "first admin", scopes: KEY_SCOPES });
+  return text;
+}

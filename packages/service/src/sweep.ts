@@ -1,0 +1,61 @@
+/**
+ * What nobody asks for, done every second or so: due schedules, questions whose time is over. And once at the start, what a
+ * killed process had written but not passed on to the engine. Everything here may be done twice without harm.
+ */
+import { catchUp } from "@metier/durable";
+import { finishTurns } from "./routes/session-routes.ts";
+import { forgetOldOrders } from "./runs/order-run.ts";
+import { fireSchedules } from "./schedules/fire-schedules.ts";
+import type { ServiceContext } from "./service-context.ts";
+
+const KEEP_ORDERS_MS = 7 * 86_400_000;
+const FORGET_EVERY_MS = 3_600_000;
+
+export interface Sweep {
+  /** Resolves when the look that is under way has ended. */
+  stop(): Promise<void>;
+}
+
+export function startSweep(context: ServiceContext): Sweep {
+  let isStopped = false;
+  let forgetAt = context.now();
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    await expireQuestions(context);
+    await fireSchedules(context);
+    if (context.now() < forgetAt) return;
+    forgetAt = context.now() + FORGET_EVERY_MS;
+    await forgetOldOrders(context, KEEP_ORDERS_MS);
+  };
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (fault) {
+      context.metrics.count("metier_faults_total");
+      context.log.fault("sweep", fault); // The next look tries again.
+    }
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      current = run(look);
+    }, context.times.sweepMs);
+  };
+  let current = run(async () => {
+    await finishTurns(context);
+    await catchUp(context.journal, context.engine);
+    await look();
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await current;
+    },
+  };
+}
+
+async function expireQuestions({ journal, engine, metrics, now }: ServiceContext): Promise<void> {
+  for (const { rootId } of await journal.expireQuestions(now())) {
+    metrics.count("metier_questions_expired_total");
+    await engine.wake(rootId);
+  }
+}

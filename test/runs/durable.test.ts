@@ -1,0 +1,267 @@
+/** Runs that survive their process: nothing that was recorded happens twice, and questions wait for an answer. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { DurableRun, Question, RunEngine } from "@metier/durable";
+import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
+import type { RunEvent } from "@metier/run/events";
+import { createScriptModel, type Script } from "@metier/run/model";
+import type { Metier, MetierOptions } from "@metier/runtime";
+import { expect, onTestFinished, test } from "vitest";
+import { bash, calls, createRunWorld, programTool, says, useSkill } from "../support/scripted-runs.ts";
+import type { World } from "../support/world.ts";
+
+interface Durable {
+  readonly store: SqliteStore;
+  readonly engine: RunEngine;
+  /** Another process's `Metier`, as far as a test can have one: nothing but the files is shared. */
+  open(options?: MetierOptions): Promise<Metier>;
+}
+
+function openDurable(world: World, script: Script): Durable {
+  const file = join(world.home, "journal.db");
+  const store = openSqliteStore({ file });
+  const engine = openSqliteEngine({ file });
+  if (!store.ok || !engine.ok) throw new Error("SQLite cannot be opened");
+  const model = createScriptModel(script);
+  onTestFinished(async () => {
+    await engine.value.close();
+    store.value.close();
+    model.assertDone();
+  });
+  return {
+    store: store.value,
+    engine: engine.value,
+    open: (options = {}) =>
+      world.metier({
+        models: { default: model },
+        journal: store.value.journal,
+        engine: engine.value,
+        ...options,
+      }),
+  };
+}
+
+/** A command that leaves a file in the work folder. */
+function write(name: string): string {
+  return `echo ${name} >> "$METIER_WORK_DIR/${name}"`;
+}
+
+/** Works until the run stands so; one that waits has a question that nobody has answered. */
+async function workUntil(
+  metier: Metier,
+  runId: string,
+  ...status: DurableRun["status"][]
+): Promise<DurableRun> {
+  const worker = metier.durable.work({ slots: 2, leaseMs: 5000 });
+  try {
+    for (;;) {
+      const run = await metier.durable.get(runId);
+      const isAsking = run?.status !== "waiting" || (await metier.durable.questions()).length > 0;
+      if (run && status.includes(run.status) && isAsking) return run;
+      await wait(20);
+    }
+  } finally {
+    await worker.stop(5000);
+  }
+}
+
+async function onlyQuestion(metier: Metier): Promise<Question> {
+  const [question, ...others] = await metier.durable.questions();
+  if (question === undefined || others.length > 0) throw new Error(`${others.length + 1} questions`);
+  return question;
+}
+
+async function eventsOf({ store }: Durable, runId: string): Promise<readonly RunEvent[]> {
+  const events = await store.journal.events(runId, 0, 10_000);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+  return events.map(({ event }) => event as unknown as RunEvent);
+}
+
+test("a run that a worker advances ends with the result of any other run", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"] });
+  const durable = openDurable(world, [bash(write("out.txt")), says("It is built.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  const run = await workUntil(metier, runId, "completed");
+  expect(run.result).toMatchObject({ runId, status: "completed", text: "It is built.", iterations: 2 });
+  const events = await eventsOf(durable, runId);
+  expect(events.at(0)?.type).toBe("run-started");
+  expect(events.at(-1)?.type).toBe("run-finished");
+});
+
+test("a call that has to be approved parks the run; another process goes on with the answer, and repeats nothing", async () => {
+  const world = createRunWorld({ build: ["", "Build it."] });
+  const counted: string[] = [];
+  const count = programTool("count", async ({ text }) => {
+    counted.push(String(text));
+    return { text: `${counted.length}`, isError: false };
+  });
+  const script = [calls("count", { text: "once" }), bash(write("out.txt")), says("Done.")];
+  const durable = openDurable(world, script);
+  const first = await durable.open({ tools: [count] });
+  const runId = await first.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(first, runId, "waiting");
+  const question = await onlyQuestion(first);
+  expect(question).toMatchObject({ kind: "approval", runId, body: { tool: "bash", skill: "build" } });
+
+  const second = await durable.open({ tools: [count] });
+  const answer = { status: "approved", by: "ada" } as const;
+  expect(await second.durable.answer(question.id, answer)).toMatchObject({ kind: "taken" });
+  expect(await second.durable.answer(question.id, { ...answer, by: "bob" })).toMatchObject({
+    kind: "late",
+    question: { answeredBy: "ada" },
+  });
+  const run = await workUntil(second, runId, "completed");
+  expect(run.result).toMatchObject({ text: "Done.", iterations: 3, files: [{ path: "out.txt" }] });
+  expect(counted).toEqual(["once"]);
+  const types = (await eventsOf(durable, runId)).map(({ type }) => type);
+  expect(types.filter((type) => type === "run-started")).toHaveLength(1);
+  expect(types.filter((type) => type === "run-resumed")).toHaveLength(1);
+  expect(types.filter((type) => type === "approval-asked")).toHaveLength(1);
+  expect(types.filter((type) => type === "model-answered")).toHaveLength(3);
+});
+
+test("what a person denies, or changes, is what the call comes to", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash(write("a")), bash(write("b")), says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(metier, runId, "waiting");
+  const denied = await onlyQuestion(metier);
+  await metier.durable.answer(denied.id, { status: "denied", by: "ada", answer: { note: "not that" } });
+  await workUntil(metier, runId, "waiting");
+  const changed = await onlyQuestion(metier);
+  const input = { command: write("c") };
+  await metier.durable.answer(changed.id, { status: "approved", by: "ada", answer: { input } });
+  const { result } = await workUntil(metier, runId, "completed");
+  expect(result).toMatchObject({
+    files: [{ path: "c" }],
+    denied: [{ tool: "bash", reason: "ada declined: not that" }],
+  });
+});
+
+test("two calls of one step both wait, and are answered in either order", async () => {
+  const world = createRunWorld({ build: [] });
+  const both = [
+    { tool: "bash", input: { command: write("a") } },
+    { tool: "bash", input: { command: write("b") } },
+  ];
+  const durable = openDurable(world, [{ answer: { toolCalls: both } }, says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(metier, runId, "waiting");
+  const questions = await metier.durable.questions();
+  expect(questions).toHaveLength(2);
+  const [one, two] = questions;
+  await metier.durable.answer(two?.id ?? "", { status: "approved", by: "ada" });
+  const worker = metier.durable.work();
+  const isCalled = async () => (await eventsOf(durable, runId)).some(({ type }) => type === "tool-finished");
+  await expect.poll(isCalled, { timeout: 10_000 }).toBe(true); // The call that was answered does not wait for the other.
+  await worker.stop(5000);
+  expect(await metier.durable.questions()).toHaveLength(1);
+  await metier.durable.answer(one?.id ?? "", { status: "approved", by: "ada" });
+  const { result } = await workUntil(metier, runId, "completed");
+  expect(result).toMatchObject({ files: [{ path: "a" }, { path: "b" }] });
+});
+
+test("a skill whose content changed while its run waited is not resumed, and says why", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash(write("a"))]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(metier, runId, "waiting");
+  const file = join(world.home, ".metier", "skills", "build", "SKILL.md");
+  world.write({ "home/.metier/skills/build/SKILL.md": `${readFileSync(file, "utf8")}\nAnd more.\n` });
+  const { id } = await onlyQuestion(metier);
+  await metier.durable.answer(id, { status: "approved", by: "ada" });
+  const { result } = await workUntil(metier, runId, "failed");
+  expect(result).toMatchObject({
+    error: { code: "run.changed", message: expect.stringContaining("the content of `build` changed") },
+  });
+});
+
+test("a question of a skill that was started by a skill parks both, and both go on", async () => {
+  const world = createRunWorld({ outer: [], inner: ["context: fork"] });
+  const durable = openDurable(world, [
+    useSkill("inner"),
+    bash(write("inside")),
+    says("Inner is done."),
+    says("Outer is done."),
+  ]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "outer", message: "Do it." });
+  await workUntil(metier, runId, "waiting");
+  const { id, rootId, runId: innerId } = await onlyQuestion(metier);
+  expect(rootId).toBe(runId);
+  expect(innerId).not.toBe(runId);
+  await metier.durable.answer(id, { status: "approved", by: "ada" });
+  const { result } = await workUntil(metier, runId, "completed");
+  expect(result).toMatchObject({ text: "Outer is done.", iterations: 2 });
+  expect(await metier.durable.get(innerId)).toMatchObject({ status: "completed", parentId: runId });
+  const started = (await eventsOf(durable, runId)).filter(({ type }) => type === "child-started");
+  expect(started).toHaveLength(1);
+});
+
+test("a run that waits can be cancelled", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash(write("a"))]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(metier, runId, "waiting");
+  expect(await metier.durable.cancel(runId)).toBe(true);
+  expect(await workUntil(metier, runId, "cancelled")).toMatchObject({ result: { status: "cancelled" } });
+  expect(await metier.durable.cancel(runId)).toBe(false);
+});
+
+test("a question to the user waits like an approval", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [
+    calls("ask_user", { question: "Which colour?" }),
+    says("Blue it is.", undefined),
+  ]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(metier, runId, "waiting");
+  const { id, kind, body } = await onlyQuestion(metier);
+  expect({ kind, body }).toMatchObject({ kind: "question", body: { question: "Which colour?" } });
+  await metier.durable.answer(id, { status: "answered", by: "ada", answer: "blue" });
+  await workUntil(metier, runId, "completed");
+  const answered = (await eventsOf(durable, runId)).find(({ type }) => type === "tool-finished");
+  expect(answered).toMatchObject({ tool: "ask_user", text: "blue" });
+});
+
+test("a conversation goes on from turn to turn, also when one of them waited for an approval", async () => {
+  const world = createRunWorld({ inner: [] });
+  const heard: string[] = [];
+  const durable = openDurable(world, [
+    says("Hello Ada."),
+    bash(write("note")),
+    says("Noted."),
+    says("You are Ada."),
+  ]);
+  const first = await durable.open();
+  const one = await first.durable.send({ message: "I am Ada." });
+  await workUntil(first, one, "completed");
+  const two = await first.durable.send({ message: "Note that.", previous: one });
+  await workUntil(first, two, "waiting");
+  const { id } = await onlyQuestion(first);
+  const second = await durable.open({ onEvent: (event) => heard.push(JSON.stringify(event)) });
+  await second.durable.answer(id, { status: "approved", by: "ada" });
+  expect(await workUntil(second, two, "completed")).toMatchObject({ result: { text: "Noted." } });
+  const three = await second.durable.send({ message: "Who am I?", previous: two });
+  expect(await workUntil(second, three, "completed")).toMatchObject({ result: { text: "You are Ada." } });
+  const asked = heard.find((line) => line.includes("Who am I?") && line.includes("model-called"));
+  expect(asked).toContain("Hello Ada.");
+  expect(asked).toContain("Note that.");
+});
+
+test("a run without durability leaves nothing in the journal, and one without a journal says what is missing", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [says("Hello.")]);
+  const metier = await durable.open();
+  await metier.run({ skill: "build", message: "Hi." });
+  expect(await durable.store.journal.list({ limit: 10 })).toEqual([]);
+  const plain = await world.metier();
+  await expect(plain.durable.start({ skill: "build" })).rejects.toThrow(/`journal` or no `engine`/);
+});
