@@ -1,5 +1,6 @@
 /** What handlers work with: the stores, the engine, and what the service keeps while it runs. Made once, at the start. */
 import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
+import type { MasterKey } from "@metier/durable/snapshots";
 import type { ServiceLog } from "./http/service-log.ts";
 import type { ServiceMetrics } from "./http/service-metrics.ts";
 import type { StreamCount } from "./http/stream-count.ts";
@@ -27,11 +28,6 @@ export interface ServiceTimes {
   readonly sweepMs: number;
 }
 
-/** Encrypts small texts, so that no secret stands in a table. */
-export interface SecretSealer {
-  seal(tenant: string, purpose: string, text: string): string | Promise<string>;
-}
-
 export interface ServiceContext {
   /** Whoever writes through it wakes the streams of that run. */
   readonly journal: JournalStore;
@@ -39,7 +35,7 @@ export interface ServiceContext {
   readonly engine: RunEngine;
   readonly keys: KeyStore;
   readonly shelf: SkillShelf;
-  readonly sealer: SecretSealer;
+  readonly masterKey: Pick<MasterKey, "seal">;
   readonly notices: RunNotices;
   readonly streams: StreamCount;
   readonly metrics: ServiceMetrics;

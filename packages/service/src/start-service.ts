@@ -14,7 +14,7 @@ import { type KeyStore, openKeyStore } from "./keys/key-store.ts";
 import { KEY_SCOPES } from "./keys/scopes.ts";
 import { allRoutes } from "./routes/all-routes.ts";
 import { createRunNotices, watchJournal } from "./runs/run-notices.ts";
-import type { SecretSealer, ServiceContext, ServiceLimits, ServiceTimes } from "./service-context.ts";
+import type { ServiceContext, ServiceLimits, ServiceTimes } from "./service-context.ts";
 import type { SkillShelf } from "./shelf/skill-shelf.ts";
 import { startSweep } from "./sweep.ts";
 
@@ -27,7 +27,8 @@ export interface ServiceOptions {
    */
   readonly openAdvance?: (journal: JournalStore) => (lease: RunLease) => Promise<AdvanceOutcome>;
   readonly shelf: SkillShelf;
-  readonly sealer: SecretSealer;
+  /** Seals the secrets that clients write. */
+  readonly masterKey: ServiceContext["masterKey"];
   /** The work folder of a run on this machine. */
   readonly workFolder: (runId: string) => Promise<string | undefined>;
   /** Folders of this machine, such as the home folder, each with the name that clients see in its place. */
@@ -115,7 +116,7 @@ async function stopAll(listener: Listener, graceMs: number, stopRest: () => Prom
 }
 
 function makeContext(options: ServiceOptions, now: () => number, stopping: AbortSignal): ServiceContext {
-  const { store, engine, shelf, sealer, workFolder, hiddenFolders = [], adminKey, printLog } = options;
+  const { store, engine, shelf, masterKey, workFolder, hiddenFolders = [], adminKey, printLog } = options;
   const limits = { ...LIMITS, ...options.limits };
   const notices = createRunNotices();
   return {
@@ -124,7 +125,7 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     engine,
     keys: openKeyStore(store.records),
     shelf,
-    sealer,
+    masterKey,
     notices,
     streams: createStreamCount(limits.streamsPerKey),
     metrics: createServiceMetrics(),

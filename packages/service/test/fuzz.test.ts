@@ -17,7 +17,7 @@ const SOUND: readonly JsonObject[] = [
   { message: "say 1", approve: "ask" },
   { name: "x", role: "viewer", expiresAt: "2030-01-01", userId: "ada" },
   { name: "y", scopes: ["read"] },
-  { name: "other", instructions: "Do.", model: "m", skills: ["greet"], tools: ["bash"], limits: { n: 1 } },
+  { name: "other", instructions: "Do.", model: "m", skills: ["greet"], limits: { maxTokens: 1 } },
   { instructions: "Do it again." },
   { name: "x", cron: "0 0 * * *", timeZone: "UTC", catchUp: "all", run: { skill: "greet" } },
   { isPaused: true },
@@ -69,7 +69,8 @@ const names = fc.constantFrom("limit", "after", "before", "status", "by", "from"
 const query = fc.oneof(
   { weight: 3, arbitrary: fc.constant("") },
   fc.dictionary(names, word, { maxKeys: 3 }).map((given) => {
-    return `?${new URLSearchParams(Object.entries(given).map(([key, text]) => [key, text.toWellFormed()]))}`;
+    const pairs = Object.entries(given).map(([key, text]): [string, string] => [key, text.toWellFormed()]);
+    return `?${new URLSearchParams(pairs)}`;
   }),
   fc.constantFrom("?", "?limit=1&limit=2", "?limit=-1", "?after=1e99", "?from=2026-99-99", "?%ff=%ff"),
 );

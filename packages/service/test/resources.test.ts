@@ -39,7 +39,9 @@ test("a skill is uploaded as zip or tar.gz, is untrusted until granted, and runs
     [first.body.digest, "trusted"],
   ]);
   const { body: run } = await service.call("POST", "/v1/runs", { body: { skill: "poet" } });
-  expect((await service.store.journal.get(String(run.id)))?.order.version).toBe(first.body.digest);
+  expect((await service.store.journal.get(String(run.id)))?.order.service).toEqual({
+    skillVersion: first.body.digest,
+  });
   expect((await service.call("DELETE", `/v1/skills/poet/versions/${second.body.digest}`)).status).toBe(200);
   expect((await service.call("DELETE", `/v1/skills/poet/versions/${second.body.digest}`)).status).toBe(404);
 });
@@ -92,8 +94,9 @@ test("an agent has versions that never change, and a run keeps the one it starte
   expect((await service.call("GET", "/v1/agents/editor")).body.version).toBe(2);
   expect((await service.call("GET", "/v1/agents/editor/versions")).body.data).toHaveLength(2);
   expect((await service.store.journal.get(id))?.order).toMatchObject({
-    agent: "editor@1",
-    agentDefinition: { instructions: "Be short.", model: "fast" },
+    model: "fast",
+    context: "Be short.",
+    service: { agent: "editor@1" },
   });
   expect((await service.call("DELETE", "/v1/agents/editor")).status).toBe(200);
   expect((await service.call("GET", "/v1/agents/editor")).status).toBe(404);
@@ -118,11 +121,8 @@ test("a session takes one message at a time, and the next run knows what was sai
   const second = await post("say 1");
   expect(second.body.turn).toBe(2);
   expect((await service.store.journal.get(String(second.body.run)))?.order).toMatchObject({
-    session: session.id,
-    history: [
-      { role: "user", text: "approve bash" },
-      { role: "assistant", text: "denied {}" },
-    ],
+    caller: { sessionId: session.id },
+    context: "Earlier in this conversation:\n\nUser: approve bash\n\nAssistant: denied {}",
   });
   await service.settle(String(second.body.run), "completed");
   const { body } = await service.call("GET", `/v1/sessions/${session.id}/messages`);
@@ -131,6 +131,42 @@ test("a session takes one message at a time, and the next run knows what was sai
     ["say 1", "completed"],
   ]);
   expect((await service.call("GET", `/v1/sessions/${session.id}`)).body.turns).toBe(2);
+});
+
+test("a session with an agent is one conversation: each turn names the one before that was whole", async () => {
+  const service = await openService();
+  const agent = { name: "host", instructions: "Be kind.", limits: { maxTokens: 1_000 } };
+  await service.call("POST", "/v1/agents", { body: agent });
+  const { body: session } = await service.call("POST", "/v1/sessions", { body: { agent: "host" } });
+  const post = async (message: string): Promise<string> => {
+    const { body } = await service.call("POST", `/v1/sessions/${session.id}/messages`, { body: { message } });
+    return String(body.run);
+  };
+  const first = await post("say 1");
+  await service.settle(first, "completed");
+  const second = await post("wait");
+  await service.settle(second, "waiting");
+  await service.call("POST", `/v1/runs/${second}/cancel`);
+  await service.settle(second, "cancelled");
+  const third = await post("say 1");
+  const orderOf = async (id: string) => (await service.store.journal.get(id))?.order;
+  const shared = { kind: "turn", instructions: "Be kind.", limits: { maxTokens: 1_000 }, approve: "every" };
+  expect(await orderOf(first)).toMatchObject(shared);
+  expect(await orderOf(first)).not.toHaveProperty("previous");
+  expect(await orderOf(third)).toMatchObject({ ...shared, previous: first });
+});
+
+test("an agent that is limited to skills runs those alone", async () => {
+  const service = await openService();
+  await service.call("POST", "/v1/agents", { body: { name: "one", instructions: "x", skills: ["other"] } });
+  const refused = await service.call("POST", "/v1/runs", { body: { skill: "greet", agent: "one" } });
+  expect([refused.status, refused.body.error?.code]).toEqual([422, "skill_not_allowed"]);
+  const { body: session } = await service.call("POST", "/v1/sessions", { body: { agent: "one" } });
+  const path = `/v1/sessions/${session.id}/messages`;
+  expect((await service.call("POST", path, { body: { message: "x" } })).body.error?.code).toBe(
+    "skill_not_allowed",
+  );
+  expect((await service.call("GET", path)).body.data).toEqual([]);
 });
 
 test("a message whose run was not written before a kill gets its run at the next start", async () => {
@@ -239,6 +275,8 @@ test("a secret is written and never read: it is in no answer, log, audit line or
     JSON.stringify(await service.store.records.listAll("secret")),
     service.log.join("\n"),
   ];
+  const [stored] = await service.store.records.listAll("secret");
+  expect(stored?.body.sealed).toMatch(/^metier1\./);
   expect((await service.call("GET", "/v1/secrets/TOKEN")).status).toBe(405);
   expect((await service.call("DELETE", "/v1/secrets/TOKEN")).status).toBe(200);
   expect((await service.call("DELETE", "/v1/secrets/TOKEN")).status).toBe(404);

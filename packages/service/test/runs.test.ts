@@ -26,7 +26,8 @@ test("the order that reaches the worker says what was asked for and who asked", 
   const body = { skill: "greet", message: "", arguments: ["a b"], input: { n: 1 } };
   const { body: started } = await service.call("POST", "/v1/runs", { key, body });
   const run = await service.store.journal.get(String(started.id));
-  expect(run?.order).toEqual({ kind: "skill", ...body, approve: "ask", userId: "ada" });
+  const caller = { userId: "ada" };
+  expect(run?.order).toEqual({ kind: "skill", ...body, approve: "every", caller, service: {} });
   expect(run?.userId).toBe("ada");
 });
 

@@ -1,6 +1,6 @@
-/** Agents: a named set of instructions, model, skills, tools and limits. Each change is a new version; runs keep theirs. */
+/** Agents: a named set of instructions, model, skills and limits. Each change is a new version; runs keep theirs. */
 import { type JsonObject, presentFields } from "@metier/base/json";
-import { countShape, listShape, mapShape, tableShape } from "@metier/base/shape";
+import { tableShape } from "@metier/base/shape";
 import {
   boundedText,
   DEFAULT_PAGE,
@@ -15,8 +15,10 @@ import {
 import { refuse, refuseUnknown } from "../http/refusal.ts";
 import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
 import {
+  type AgentDefinition,
   type AgentVersion,
   addVersion,
+  agentFields,
   findAgent,
   listAgents,
   listVersions,
@@ -31,28 +33,9 @@ const agentSchema = fieldsOf({
   createdAt: TIME,
 });
 
-interface AgentBody {
-  readonly instructions: string;
-  readonly description?: string;
-  readonly model?: string;
-  readonly skills?: readonly string[];
-  readonly tools?: readonly string[];
-  /** `maxIterations`, `maxTokens` … */
-  readonly limits?: Readonly<Record<string, number>>;
-}
-
-interface NewAgentBody extends AgentBody {
+interface NewAgentBody extends AgentDefinition {
   readonly name: string;
 }
-
-const fields = {
-  instructions: boundedText(100_000, 1),
-  description: boundedText(1_000),
-  model: boundedText(200, 1),
-  skills: listShape(boundedText(256, 1)),
-  tools: listShape(boundedText(256, 1)),
-  limits: mapShape(countShape),
-};
 
 interface PageQuery {
   readonly after?: string;
@@ -60,7 +43,12 @@ interface PageQuery {
 }
 
 function showAgent({ name, version, definition, createdAt }: AgentVersion): JsonObject {
-  return { name, version, definition, createdAt: new Date(createdAt).toISOString() };
+  return {
+    name,
+    version,
+    definition: presentFields(definition) as unknown as JsonObject,
+    createdAt: new Date(createdAt).toISOString(),
+  };
 }
 
 const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
@@ -69,16 +57,10 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
   scope: "write",
   group: GROUP,
   summary: "Make an agent; this is its version 1.",
-  body: tableShape<NewAgentBody>({ ...fields, name: plainName }, ["name", "instructions"]),
+  body: tableShape<NewAgentBody>({ ...agentFields, name: plainName }, ["name", "instructions"]),
   answers: { 201: { about: "The agent.", schema: agentSchema } },
   async handle({ body: { name, ...definition }, identity: { tenant, keyId: actor } }, { records }) {
-    const agent = await addVersion(
-      records,
-      tenant,
-      name,
-      presentFields({ ...definition }) as JsonObject,
-      true,
-    );
+    const agent = await addVersion(records, tenant, name, definition, true);
     if (agent === undefined) {
       return refuse(
         409,
@@ -144,19 +126,19 @@ const listAgentVersions = defineRoute({
   },
 });
 
-const addAgentVersion = defineRoute<Record<never, never>, AgentBody>({
+const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
   method: "POST",
   path: "/v1/agents/{name}/versions",
   scope: "write",
   group: GROUP,
   summary: "Add a version to an agent. Runs under way keep the version they started with.",
-  body: tableShape<AgentBody>(fields, ["instructions"]),
+  body: tableShape<AgentDefinition>(agentFields, ["instructions"]),
   answers: { 201: { about: "The new version.", schema: agentSchema } },
   async handle({ body, identity: { tenant, keyId: actor }, param }, { records }) {
     const name = param("name");
     if ((await findAgent(records, tenant, name)) === undefined)
       return refuseUnknown("agent", name, "/v1/agents");
-    const agent = await addVersion(records, tenant, name, presentFields({ ...body }) as JsonObject, false);
+    const agent = await addVersion(records, tenant, name, body, false);
     if (agent === undefined) {
       return refuse(
         409,

@@ -22,7 +22,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
   summary: "Write a secret. It cannot be read again over the API.",
   body: tableShape<SecretBody>({ value: boundedText(64 * 1024, 1) }, ["value"]),
   answers: { 200: { about: "Its name and time, never its value.", schema: secretSchema } },
-  async handle({ body: { value }, identity: { tenant, keyId: actor }, param }, { records, sealer }) {
+  async handle({ body: { value }, identity: { tenant, keyId: actor }, param }, { records, masterKey }) {
     const name = param("name");
     if (!readShape(plainName, name).ok) {
       return refuseInvalid(
@@ -30,7 +30,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
         "Use 1 to 64 letters, digits, `.`, `_` and `-`.",
       );
     }
-    const sealed = await sealer.seal(tenant, `secret/${name}`, value);
+    const sealed = masterKey.seal({ tenant, purpose: `secret/${name}` }, value);
     const key = { tenant, kind: KIND, id: name };
     for (;;) {
       const before = await records.get(key);

@@ -18,7 +18,7 @@ import {
   TEXT,
   TIME,
 } from "../http/query-shapes.ts";
-import { type HttpRefusal, refuse, refuseUnknown } from "../http/refusal.ts";
+import { type HttpRefusal, refuse, refuseInvalid, refuseUnknown } from "../http/refusal.ts";
 import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
 import type { Identity } from "../keys/identity.ts";
 import { type OrderedRun, orderRun, type RunOwner, type TurnWish } from "../runs/order-run.ts";
@@ -29,9 +29,9 @@ import { checkApprove } from "./run-routes.ts";
 const KIND = "session";
 const GROUP = "sessions";
 const MOST_TURNS = 1_000;
+const MOST_HISTORY = 100_000;
 const sessionSchema = fieldsOf({ id: TEXT, skill: TEXT, agent: TEXT, turns: NUMBER, createdAt: TIME }, [
   "id",
-  "skill",
   "createdAt",
 ]);
 const messageSchema = fieldsOf({ turn: NUMBER, run: TEXT, status: TEXT, message: TEXT, text: TEXT }, [
@@ -41,7 +41,7 @@ const messageSchema = fieldsOf({ turn: NUMBER, run: TEXT, status: TEXT, message:
 ]);
 
 interface SessionBody {
-  readonly skill: string;
+  readonly skill?: string;
   readonly agent?: string;
   readonly title?: string;
 }
@@ -88,15 +88,29 @@ function showSession({ id, body, createdAt }: StoredRecord): JsonObject {
   return { id, ...body, createdAt: new Date(createdAt).toISOString() };
 }
 
-/** What was said and answered before, as the next run is given it. */
-async function readHistory(context: ServiceContext, turns: readonly Turn[]): Promise<readonly JsonObject[]> {
-  const history: JsonObject[] = [];
+/** What was said and answered before: a skill sees only its own run, so it is told. */
+async function tellHistory(context: ServiceContext, turns: readonly Turn[]): Promise<string | undefined> {
+  const said: string[] = [];
   for (const { runId, message } of turns) {
     const run = await context.journal.get(runId);
-    history.push({ role: "user", text: message });
-    if (isJsonObject(run?.result)) history.push({ role: "assistant", text: textOf(run.result.text) });
+    said.push(`User: ${message}`);
+    if (isJsonObject(run?.result)) said.push(`Assistant: ${textOf(run.result.text)}`);
   }
-  return history;
+  return said.length === 0
+    ? undefined
+    : `Earlier in this conversation:\n\n${said.join("\n\n").slice(-MOST_HISTORY)}`;
+}
+
+/** The last turn whose conversation is whole; one that failed left none to go on from. */
+async function findPrevious(
+  { journal }: ServiceContext,
+  turns: readonly Turn[],
+): Promise<string | undefined> {
+  for (const { runId } of turns.toReversed()) {
+    const status = (await journal.get(runId))?.status;
+    if (status === "completed" || status === "limited") return runId;
+  }
+  return undefined;
 }
 
 const createSession = defineRoute<Record<never, never>, SessionBody>({
@@ -104,13 +118,19 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
   path: "/v1/sessions",
   scope: "run",
   group: GROUP,
-  summary: "Open a conversation with a skill, carried out by an agent if one is named.",
+  summary: "Open a conversation: with an agent, or with one skill that is run for each message.",
   body: tableShape<SessionBody>(
     { skill: boundedText(256, 1), agent: boundedText(80, 1), title: boundedText(200) },
-    ["skill"],
+    [],
   ),
   answers: { 201: { about: "The session.", schema: sessionSchema } },
   async handle({ body, identity: { tenant, userId } }, { records }) {
+    if (body.skill === undefined && body.agent === undefined) {
+      return refuseInvalid(
+        "A session needs an `agent` or a `skill`.",
+        "Name one of them, or a skill with the agent for it.",
+      );
+    }
     const id = `ses-${randomBytes(10).toString("hex")}`;
     const stored = await records.put(
       { tenant, kind: KIND, id },
@@ -223,12 +243,13 @@ async function orderTurn(
   { runId, message, approve }: Turn,
 ): Promise<Result<OrderedRun, HttpRefusal>> {
   const wish: TurnWish = {
-    skill: textOf(skill),
+    ...(typeof skill === "string"
+      ? { skill, context: await tellHistory(context, before) }
+      : { previous: await findPrevious(context, before) }),
     agent: typeof agent === "string" ? agent : undefined,
     message,
     approve,
     session: id,
-    history: await readHistory(context, before),
   };
   return orderRun(context, owner, wish, { id: runId });
 }

@@ -1,14 +1,55 @@
 /** Agents and their versions: a version never changes, so that a run that waits for days goes on with what it was given. */
-import { isJsonObject, type JsonObject } from "@metier/base/json";
+import { type JsonObject, presentFields } from "@metier/base/json";
+import { fitShape, listShape, tableShape, testedShape } from "@metier/base/shape";
 import type { RecordStore, StoredRecord } from "@metier/durable";
+import { boundedText } from "../http/query-shapes.ts";
 
 const KIND = "agent";
+
+/** What an agent is, in one version. */
+export interface AgentDefinition {
+  readonly instructions: string;
+  readonly description?: string | undefined;
+  /** An alias, or `provider/model`. */
+  readonly model?: string | undefined;
+  /** The only skills it carries out; absent: all. */
+  readonly skills?: readonly string[] | undefined;
+  readonly limits?: AgentLimits | undefined;
+}
+
+export interface AgentLimits {
+  readonly maxIterations?: number;
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+}
+
+const limitShape = testedShape(
+  (value): value is number => typeof value === "number" && Number.isFinite(value) && value > 0,
+  "a number above 0",
+);
+
+export const agentFields = {
+  instructions: boundedText(100_000, 1),
+  description: boundedText(1_000),
+  model: boundedText(200, 1),
+  skills: listShape(boundedText(256, 1)),
+  limits: tableShape<AgentLimits>({
+    maxIterations: limitShape,
+    timeoutMs: limitShape,
+    maxOutputBytes: limitShape,
+    maxTokens: limitShape,
+    maxCost: limitShape,
+  }),
+};
+
+const definitionShape = tableShape<AgentDefinition>(agentFields, ["instructions"]);
 
 export interface AgentVersion {
   readonly name: string;
   readonly version: number;
-  /** Instructions, model, skills, tools and limits, as they were given. */
-  readonly definition: JsonObject;
+  readonly definition: AgentDefinition;
   readonly createdAt: number;
 }
 
@@ -23,7 +64,7 @@ export async function findAgent(
   if (head === undefined) return undefined;
   const version = asked === undefined ? newestOf(head) : Number(asked);
   const stored = await records.get({ tenant, kind: versionKind(name), id: versionId(version) });
-  return stored && toVersion(name, stored);
+  return stored && readVersion(name, stored);
 }
 
 export async function listAgents(
@@ -44,7 +85,7 @@ export async function listVersions(
   name: string,
 ): Promise<readonly AgentVersion[]> {
   const stored = await records.list({ tenant, kind: versionKind(name), limit: 1000 });
-  return stored.map((version) => toVersion(name, version));
+  return stored.flatMap((version) => readVersion(name, version) ?? []);
 }
 
 /** `isNew`: it must not be there yet; otherwise it must. `undefined`: that is not so, or somebody was faster. */
@@ -52,7 +93,7 @@ export async function addVersion(
   records: RecordStore,
   tenant: string,
   name: string,
-  definition: JsonObject,
+  definition: AgentDefinition,
   isNew: boolean,
 ): Promise<AgentVersion | undefined> {
   const key = { tenant, kind: KIND, id: name };
@@ -62,12 +103,12 @@ export async function addVersion(
   const last = (await listVersions(records, tenant, name)).at(-1)?.version ?? 0;
   const stored = await records.put(
     { tenant, kind: versionKind(name), id: versionId(last + 1) },
-    { definition },
+    { definition: presentFields(definition) as unknown as JsonObject },
     0,
   );
   if (stored === undefined) return undefined;
   const changed = await records.put(key, { newest: last + 1 }, head?.revision ?? 0);
-  return changed && toVersion(name, stored);
+  return changed && readVersion(name, stored);
 }
 
 export function removeAgent(records: RecordStore, tenant: string, name: string): Promise<boolean> {
@@ -78,9 +119,9 @@ function newestOf({ body }: StoredRecord): number {
   return typeof body.newest === "number" ? body.newest : 1;
 }
 
-function toVersion(name: string, { id, body, createdAt }: StoredRecord): AgentVersion {
-  const definition = isJsonObject(body.definition) ? body.definition : {};
-  return { name, version: Number(id), definition, createdAt };
+function readVersion(name: string, { id, body, createdAt }: StoredRecord): AgentVersion | undefined {
+  const definition = fitShape(definitionShape, body.definition);
+  return definition && { name, version: Number(id), definition, createdAt };
 }
 
 function versionKind(name: string): string {

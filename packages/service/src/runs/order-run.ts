@@ -6,13 +6,14 @@ import { createHash } from "node:crypto";
 import { canonicalText, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
 import { fitShape, recordShape, textShape } from "@metier/base/shape";
-import { nearestNames, showNames } from "@metier/base/text";
+import { nearestNames, showNames, showValue } from "@metier/base/text";
 import type { DurableStatus } from "@metier/durable";
+import { type RunOrder, writeOrder, writeTurn } from "@metier/run";
 import { createRunId } from "@metier/run/events";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { findAgent } from "./agent-versions.ts";
+import { type AgentVersion, findAgent } from "./agent-versions.ts";
 
 /** What a client, a session or a schedule asks for. */
 export interface RunWish {
@@ -25,10 +26,14 @@ export interface RunWish {
   readonly approve?: "ask" | "allow" | undefined;
 }
 
-/** The turn of a session: what was said before it. */
-export interface TurnWish extends RunWish {
+/** A message of a session: without a skill it is the next turn of a conversation with an agent. */
+export interface TurnWish extends Omit<RunWish, "skill"> {
+  readonly skill?: string | undefined;
   readonly session?: string | undefined;
-  readonly history?: readonly JsonObject[] | undefined;
+  /** The run of the turn before. */
+  readonly previous?: string | undefined;
+  /** What was said before, for a skill that sees only its own run. */
+  readonly context?: string | undefined;
 }
 
 /** Whom it is for. */
@@ -88,48 +93,91 @@ export async function orderRun(
   return done({ id: id.value, status: "queued", isNew });
 }
 
+/** Skill and agent as they are now: what they become later is not this run's. */
 async function makeOrder(
-  { shelf, records }: ServiceContext,
-  { tenant, userId }: RunOwner,
+  context: ServiceContext,
+  owner: RunOwner,
   wish: TurnWish,
 ): Promise<Result<JsonObject, HttpRefusal>> {
+  const agent = await pinAgent(context, owner, wish);
+  if (!agent.ok) return agent;
+  const skill = await pinSkill(context, owner, wish);
+  if (!skill.ok) return skill;
+  const { name = "", version = 0, definition } = agent.value ?? {};
+  const { tenant, userId } = owner;
+  const caller = presentFields({
+    userId,
+    tenantId: tenant === DEFAULT_TENANT ? undefined : tenant,
+    sessionId: wish.session,
+  });
+  const { message, input, arguments: words } = wish;
+  const shared = presentFields({
+    caller,
+    model: definition?.model,
+    limits: definition?.limits,
+    // Over HTTP, a skill's own word that a tool may be used without asking does not count.
+    approve: wish.approve === "allow" ? ("allow" as const) : ("every" as const),
+  });
+  const told = [definition?.instructions, wish.context].filter((text) => text !== undefined).join("\n\n");
+  const order =
+    wish.skill === undefined
+      ? writeTurn({
+          ...shared,
+          message: message ?? "",
+          ...presentFields({ previous: wish.previous, instructions: definition?.instructions }),
+        })
+      : writeOrder({
+          ...shared,
+          skill: wish.skill,
+          ...presentFields({
+            message,
+            input: input as RunOrder["input"],
+            arguments: words,
+            context: told || undefined,
+          }),
+        });
+  const pinned = presentFields({
+    skillVersion: skill.value,
+    agent: definition && `${name}@${version}`,
+    session: wish.session,
+  });
+  return done({ ...order, service: pinned });
+}
+
+/** The content identity of an uploaded skill; nothing for one of the server. */
+async function pinSkill(
+  { shelf }: ServiceContext,
+  { tenant }: RunOwner,
+  { skill: name }: TurnWish,
+): Promise<Result<string | undefined, HttpRefusal>> {
+  if (name === undefined) return done(undefined);
   const skills = await shelf.list(tenant);
-  const skill = skills.find(({ name }) => name === wish.skill);
-  if (skill === undefined) {
-    const near = nearestNames(
-      wish.skill,
-      skills.map(({ name }) => name),
-    );
-    const hint = near.length > 0 ? `Did you mean ${showNames(near)}?` : "`GET /v1/skills` lists all skills.";
-    return refuse(422, "unknown_skill", `No skill is called \`${wish.skill.slice(0, 80)}\`.`, hint);
-  }
-  const agent = wish.agent === undefined ? undefined : await findAgent(records, tenant, wish.agent);
-  if (wish.agent !== undefined && agent === undefined) {
-    const message = `No agent is called \`${wish.agent.slice(0, 80)}\`, or it has no such version.`;
-    return refuse(
-      422,
-      "unknown_agent",
-      message,
-      "`GET /v1/agents` lists all agents; write `name` or `name@version`.",
-    );
-  }
-  return done(
-    presentFields({
-      kind: "skill",
-      skill: wish.skill,
-      version: skill.current,
-      message: wish.message,
-      arguments: wish.arguments,
-      input: wish.input,
-      agent: agent && `${agent.name}@${agent.version}`,
-      agentDefinition: agent?.definition,
-      approve: wish.approve ?? "ask",
-      userId,
-      tenantId: tenant === DEFAULT_TENANT ? undefined : tenant,
-      session: wish.session,
-      history: wish.history,
-    }) as JsonObject,
+  const skill = skills.find((other) => other.name === name);
+  if (skill !== undefined) return done(skill.current);
+  const near = nearestNames(
+    name,
+    skills.map((other) => other.name),
   );
+  const hint = near.length > 0 ? `Did you mean ${showNames(near)}?` : "`GET /v1/skills` lists all skills.";
+  return refuse(422, "unknown_skill", `No skill is called ${showValue(name)}.`, hint);
+}
+
+async function pinAgent(
+  { records }: ServiceContext,
+  { tenant }: RunOwner,
+  { agent: reference, skill }: TurnWish,
+): Promise<Result<AgentVersion | undefined, HttpRefusal>> {
+  if (reference === undefined) return done(undefined);
+  const agent = await findAgent(records, tenant, reference);
+  if (agent === undefined) {
+    const message = `No agent is called ${showValue(reference)}, or it has no such version.`;
+    const hint = "`GET /v1/agents` lists all agents; write `name` or `name@version`.";
+    return refuse(422, "unknown_agent", message, hint);
+  }
+  const { skills } = agent.definition;
+  if (skills === undefined || (skill !== undefined && skills.includes(skill))) return done(agent);
+  const message = `The agent \`${agent.name}\` is limited to the skills ${showNames(skills)}.`;
+  return refuse(422, "skill_not_allowed", message, "Name one of them, or another agent.");
 }
 
 /** The id that the key stands for already. The same key for another wish is refused. */

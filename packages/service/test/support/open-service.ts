@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Json, JsonObject } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
+import { openMasterKey } from "@metier/durable/snapshots";
 import { openSqliteEngine, openSqliteStore } from "@metier/durable/sqlite";
 import { openFolderShelf, type RunningService, type ServiceOptions, startService } from "@metier/service";
 import { onTestFinished } from "vitest";
@@ -66,7 +67,7 @@ export async function openService({
       listOwn: async () => [{ name: "greet", description: "Says hello.", trust: "trusted" }],
       now,
     }),
-    sealer: { seal: (tenant, purpose, text) => `sealed:${tenant}:${purpose}:${text.length}` },
+    masterKey: required(openMasterKey({ environment: {}, file: join(folder, "master-key") })),
     workFolder,
     adminKey: ADMIN_KEY,
     times: { sweepMs: 50 },
