@@ -10,7 +10,7 @@ import { type ReadFiles, readFile } from "./read-files.ts";
 import { type BlobKind, damagedSnapshot, sealFor } from "./seal-blob.ts";
 import { type FolderBounds, walkFolder } from "./walk-folder.ts";
 
-export interface SnapshotStoreOptions {
+interface SnapshotStoreOptions {
   readonly blobs: BlobStore;
   readonly keys: MasterKey;
   readonly bounds?: FolderBounds;
