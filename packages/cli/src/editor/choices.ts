@@ -1,4 +1,5 @@
 /** What Tab makes of the words that fit: the part they share, or a list below the prompt. */
+import { safeLine } from "@metier/base/text";
 
 /** What can be typed for the user behind `typed`: all that the choices share, and a blank behind the only one. */
 export function addedBy(choices: readonly string[], typed: string): string {
@@ -17,8 +18,9 @@ function commonStart(choices: readonly string[]): string {
 
 const MOST_ROWS = 8;
 
-/** In columns below the prompt. */
-export function listChoices(choices: readonly string[], columns: number): readonly string[] {
+/** In columns below the prompt. Names may come from anyone. */
+export function listChoices(names: readonly string[], columns: number): readonly string[] {
+  const choices = names.map(safeLine);
   const width = Math.max(...choices.map((choice) => choice.length)) + 2;
   const across = Math.max(1, Math.floor((columns - 1) / width));
   const rows: string[] = [];
