@@ -79,7 +79,10 @@ async function runCommand(words: readonly string[], io: CliIo): Promise<number> 
   const { record, text, exitCode } = reportFault(fault);
   if (words.some((arg) => arg === "--json" || arg === "--json=true"))
     io.stdout.write(`${JSON.stringify({ error: record }, undefined, 2)}\n`);
-  else io.stderr.write(text);
+  else {
+    const { err } = await import("./context.ts");
+    err(context, text);
+  }
   return exitCode;
 }
 
