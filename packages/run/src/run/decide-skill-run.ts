@@ -33,8 +33,8 @@ export async function decideSkillRun(
   prepared: PreparedInvocation,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, parent, runId } = given;
-  const { skill, trust } = prepared;
+  const { host, request, runId } = given;
+  const { skill } = prepared;
   const chosen = await chooseAgent(prepared, host);
   if (!chosen.ok) return refused(failedResult(runId, prepared, chosen.refusal));
   const { agent } = chosen.value;
@@ -42,9 +42,7 @@ export async function decideSkillRun(
   if (!output.ok) return refused(failedResult(runId, prepared, output.refusal));
   const memory = createMemory();
   const redactor = openRedactor(prepared, given);
-  const known = { skill, trust: trust.level, redactor, conversation: memory.trust };
-  const place = await openRunPlace({ ...given, ...known });
-  given.opened.push(place);
+  const place = await openPlace(prepared, given, { redactor, conversation: memory.trust });
   const unreachable = refuseWithoutSocket(skill, place.sandbox);
   if (unreachable) return refused(refusedResult(runId, unreachable));
   const wrong = refuseWrongLimits(host);
@@ -54,16 +52,15 @@ export async function decideSkillRun(
   const model = choice.value;
   for (const secret of model.secrets) redactor.add(secret);
   const limits = chooseLimits(host.config(), ownLimits(skill, agent), request.limits);
-  const budget = openBudget(host, model, limits, parent?.budget ?? host.budget);
+  const budget = openBudget(host, model, limits, given.parent?.budget ?? host.budget);
   if (!budget.ok) return refused(failedResult(runId, prepared, budget.refusal));
   const decided = { prepared, agent, memory, redactor, place, limits };
   const equipped = await equip(decided, given, () => context);
   if (!equipped.ok) return refused(refusedResult(runId, equipped.refusal));
-  const { policy, hooks } = equipped.value;
+  const { policy } = equipped.value;
   const tools = model.lean ? trimTools(equipped.value.tools, prepared, host) : equipped.value.tools;
   const system = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
   const planned = await reportDecisions(decided, model, equipped.value, given);
-  const asked = { approve: request.approve, sessionRules: host.sessionRules };
   const context: RunContext = {
     ...given,
     subject: prepared,
@@ -76,8 +73,8 @@ export async function decideSkillRun(
     tools,
     policy,
     bound: policy,
-    approvals: createApprovals({ skill: skill.name, queue: given.questions, ...asked }),
-    hooks: hooks.hooks,
+    approvals: openApprovals(skill, given),
+    hooks: equipped.value.hooks.hooks,
     outputFilter: host.config().runs.outputFilter,
     memory,
     redactor,
@@ -87,12 +84,31 @@ export async function decideSkillRun(
     budget: budget.value,
     recorder: await openRecorder(given, redactor),
     diagnostics: (found) => [...planned, ...found],
-    follow(other) {
-      policy.activate(followedLists(other));
-      if (hasFolder(other.skill)) place.show(other.skill.directory);
-    },
+    follow: (other) => followSkill(other, decided, policy),
   };
   return done(context);
+}
+
+/** Closed with whatever else the run has opened. */
+async function openPlace(
+  { skill, trust }: PreparedInvocation,
+  given: RunGiven,
+  known: Pick<Parameters<typeof openRunPlace>[0], "redactor" | "conversation">,
+): Promise<RunContext["place"]> {
+  const place = await openRunPlace({ ...given, ...known, skill, trust: trust.level });
+  given.opened.push(place);
+  return place;
+}
+
+function openApprovals({ name }: Skill, { host, request, questions }: RunGiven): RunContext["approvals"] {
+  const { approve } = request;
+  return createApprovals({ skill: name, queue: questions, approve, sessionRules: host.sessionRules });
+}
+
+/** Another skill whose instructions the model follows from here on. */
+function followSkill(other: PreparedInvocation, { place }: DecidedRun, policy: GrowingPolicy): void {
+  policy.activate(followedLists(other));
+  if (hasFolder(other.skill)) place.show(other.skill.directory);
 }
 
 function ownLimits({ manifest }: Skill, agent: NamedAgent | undefined): Partial<RunLimits> {
