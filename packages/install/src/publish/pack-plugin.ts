@@ -11,7 +11,7 @@ import { compareText } from "@metier/base/text";
 import type { Profile } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
 import { createTreeWriter, SOURCE_LIMITS } from "../install/source-limits.ts";
-import type { PublishingHost } from "./find-asked.ts";
+import type { PublishingHost, PublishProgress } from "./find-asked.ts";
 import {
   buildPluginManifest,
   type PluginFields,
@@ -44,6 +44,8 @@ export interface PackOptions extends PluginFields {
   readonly cwd?: string;
   /** Replace a plugin in the output folder. */
   readonly force?: boolean;
+  /** Hears how far it has come, before each skill. */
+  onProgress?(step: PublishProgress): unknown;
 }
 
 /** The plugin that was written. */

@@ -19,7 +19,7 @@ import { isPlainSkillName, type Profile } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
 import { parseJsonObject } from "../install/json-object.ts";
 import { DISCOVERY_SCHEMA, MAX_SKILLS } from "../install/well-known/skill-index.ts";
-import type { PublishingHost } from "./find-asked.ts";
+import type { PublishingHost, PublishProgress } from "./find-asked.ts";
 import {
   type NotPublished,
   type PreparedSkill,
@@ -46,6 +46,8 @@ export interface PublishOptions {
   readonly force?: boolean;
   /** Write nothing. */
   readonly dryRun?: boolean;
+  /** Hears how far it has come, before each skill. */
+  onProgress?(step: PublishProgress): unknown;
 }
 
 /** A skill in the published index. */
@@ -113,7 +115,7 @@ async function publish(
   }
   const cwd = resolve(options.cwd ?? process.cwd());
   const site = resolve(cwd, options.folder);
-  const prepared = await prepareSkills(metier, options, { cwd, output: site, stage });
+  const prepared = await prepareSkills(metier, options, { cwd, output: site, stage, refuseCount });
   if (!prepared.ok) return prepared;
   const fault = refuseNames(prepared.value.skills);
   if (fault !== undefined) return fault;
@@ -149,11 +151,13 @@ function renderIndex(published: readonly PublishedSkill[]): string {
 }
 
 /** Stricter than the specification of skills: names are parts of addresses. */
+function refuseCount(skills: number): NotPublished | undefined {
+  if (skills <= MAX_SKILLS) return undefined;
+  const message = `There are ${skills} skills; an index may list ${MAX_SKILLS}.`;
+  return refusePublish("publish.usage", message, "Publish them in several folders.");
+}
+
 function refuseNames(skills: readonly PreparedSkill[]): NotPublished | undefined {
-  if (skills.length > MAX_SKILLS) {
-    const message = `There are ${skills.length} skills; an index may list ${MAX_SKILLS}.`;
-    return refusePublish("publish.usage", message, "Publish them in several folders.");
-  }
   const foreign = skills.filter(({ name }) => !isPlainSkillName(name));
   if (foreign.length === 0) return undefined;
   const names = foreign.map(({ name }) => `\`${name}\``).join(", ");

@@ -100,33 +100,7 @@ interface StreamedRun {
 
 export function openStreams(run: StreamedRun): RunStreams {
   const { log } = run;
-  /** Responses whose clients are still there. */
-  let open = 0;
-
-  const respond = <Item>(
-    init: StreamResponseInit,
-    from: ClientPosition,
-    write: SseWriter<Item>,
-    headers: Readonly<Record<string, string>>,
-  ): Response => {
-    const { status, statusText, onDisconnect = "cancel", signal } = init;
-    open += 1;
-    let isOpen = true;
-    const leave = (isGone: boolean): void => {
-      if (!isOpen) return;
-      isOpen = false;
-      open -= 1;
-      signal?.removeEventListener("abort", onAbort);
-      if (isGone && open === 0 && onDisconnect === "cancel" && !log.hasEnded) run.cancel();
-    };
-    const onAbort = (): void => leave(true);
-    if (signal?.aborted) leave(true);
-    else signal?.addEventListener("abort", onAbort, { once: true });
-    const body = encodeSse({ ...readOptions(init), run, from, write, leave, heartbeatMs: init.heartbeatMs });
-    const told = { status, statusText, headers: mergeHeaders(headers, init.headers) };
-    return new Response(body, presentFields(told));
-  };
-
+  const respond = createResponder(run);
   return {
     get textStream() {
       return readLog(run, CLIENT_BEGINNING, readOptions({}), {
@@ -164,6 +138,37 @@ export function openStreams(run: StreamedRun): RunStreams {
       const headers = { ...SSE_HEADERS, "x-vercel-ai-ui-message-stream": "v1" };
       return respond(init, CLIENT_BEGINNING, write, headers);
     },
+  };
+}
+
+type Respond = <Item>(
+  init: StreamResponseInit,
+  from: ClientPosition,
+  write: SseWriter<Item>,
+  headers: Readonly<Record<string, string>>,
+) => Response;
+
+/** Responses of one run: when the last client that wanted its end leaves, it ends. */
+function createResponder(run: StreamedRun): Respond {
+  /** Responses whose clients are still there. */
+  let open = 0;
+  return (init, from, write, headers) => {
+    const { status, statusText, onDisconnect = "cancel", signal } = init;
+    open += 1;
+    let isOpen = true;
+    const leave = (isGone: boolean): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      open -= 1;
+      signal?.removeEventListener("abort", onAbort);
+      if (isGone && open === 0 && onDisconnect === "cancel" && !run.log.hasEnded) run.cancel();
+    };
+    const onAbort = (): void => leave(true);
+    if (signal?.aborted) leave(true);
+    else signal?.addEventListener("abort", onAbort, { once: true });
+    const body = encodeSse({ ...readOptions(init), run, from, write, leave, heartbeatMs: init.heartbeatMs });
+    const told = { status, statusText, headers: mergeHeaders(headers, init.headers) };
+    return new Response(body, presentFields(told));
   };
 }
 

@@ -21,7 +21,7 @@ export interface Scanning {
 }
 
 interface ScanOptions {
-  /** Told after each skill. How many lie at paths is not known before they are visited: then there is no `total`. */
+  /** Told before each skill. While skills are named as well as paths, how many there are in all is not known: no `total`. */
   onProgress?(step: {
     readonly what: string;
     readonly done: number;
@@ -63,7 +63,9 @@ export function createScanning(
         const isInstalled = locked !== undefined && !locked.linked;
         scanned.push({ ...report, location, directory, ...(isInstalled && { isInstalled }) });
       }
-      const atPaths = await scanPaths(paths, { ignore }, (done) => say(scanned.length + done));
+      const atPaths = await scanPaths(paths, { ignore }, (done, all) =>
+        say(scanned.length + done, scanned.length + all),
+      );
       const locations = new Set(scanned.map(({ location }) => location));
       const further = atPaths.skills.filter(({ location }) => !locations.has(location));
       return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };
