@@ -1,4 +1,3 @@
 /** What other packages may use of `@metier/service`. */
 export { openFolderShelf } from "./shelf/folder-shelf.ts";
-export type { ShelvedSkill, ShelvedVersion, SkillShelf, UploadedSkill } from "./shelf/skill-shelf.ts";
 export { type RunningService, type ServiceOptions, startService } from "./start-service.ts";

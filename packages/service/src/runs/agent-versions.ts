@@ -17,7 +17,7 @@ export interface AgentDefinition {
   readonly limits?: AgentLimits | undefined;
 }
 
-export interface AgentLimits {
+interface AgentLimits {
   readonly maxIterations?: number;
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
@@ -54,7 +54,7 @@ export interface AgentVersion {
 }
 
 /** `name` is the newest version, `name@2` the second. An agent that was removed has none for new runs. */
-export async function findAgent(
+export async function findAgentVersion(
   records: RecordStore,
   tenant: string,
   reference: string,
@@ -74,7 +74,7 @@ export async function listAgents(
   limit: number,
 ): Promise<readonly AgentVersion[]> {
   const heads = await records.list({ tenant, kind: KIND, after, limit });
-  const found = await Promise.all(heads.map(({ id }) => findAgent(records, tenant, id)));
+  const found = await Promise.all(heads.map(({ id }) => findAgentVersion(records, tenant, id)));
   return found.filter((agent) => agent !== undefined);
 }
 
