@@ -2,6 +2,7 @@
 import { say } from "../scripts/setup/repository.mjs";
 import { setUp } from "../scripts/setup/set-up.mjs";
 import { benchCapability } from "./capability.mjs";
+import { benchEngine } from "./engine.mjs";
 import { benchFind } from "./find.mjs";
 import { benchInstall } from "./install.mjs";
 import { benchList } from "./list.mjs";
@@ -13,6 +14,7 @@ import { benchScan } from "./scan.mjs";
 /** @type {Readonly<Record<string, () => string>>} */
 const BENCHES = {
   capability: benchCapability,
+  engine: benchEngine,
   find: benchFind,
   install: benchInstall,
   list: benchList,

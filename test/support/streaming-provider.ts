@@ -6,9 +6,16 @@ import { onTestFinished } from "vitest";
 export interface StreamedAnswer {
   readonly pieces: readonly string[];
   /** A call instead of the end: its name and input. */
-  readonly call?: { readonly tool: string; readonly input: Readonly<Record<string, string>> };
+  readonly call?: StreamedCall;
+  /** Several of them. */
+  readonly calls?: readonly StreamedCall[];
   /** The answer stays open. */
   readonly hangs?: boolean;
+}
+
+interface StreamedCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, string>>;
 }
 
 export interface StreamingProvider {
@@ -23,7 +30,8 @@ export async function startStreaming(answer: (body: string) => StreamedAnswer): 
   const server = createServer(async (request, response) => {
     const body = await readBody(request);
     requests.push(body);
-    const { pieces, call, hangs } = answer(body);
+    const { pieces, call, calls = call ? [call] : [], hangs } = answer(body);
+    const number = requests.length;
     const send = (delta: object, finish: string | null = null): void => {
       const choices = [{ index: 0, delta, finish_reason: finish }];
       const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices };
@@ -34,12 +42,13 @@ export async function startStreaming(answer: (body: string) => StreamedAnswer): 
       send({ content: piece });
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    if (call) {
-      const made = { name: call.tool, arguments: JSON.stringify(call.input) };
-      send({ tool_calls: [{ index: 0, id: `call${requests.length}`, type: "function", function: made }] });
+    for (const [index, { tool, input }] of calls.entries()) {
+      const made = { name: tool, arguments: JSON.stringify(input) };
+      const id = `call${number}${index === 0 ? "" : `-${index}`}`;
+      send({ tool_calls: [{ index, id, type: "function", function: made }] });
     }
     if (hangs) return;
-    send({}, call ? "tool_calls" : "stop");
+    send({}, calls.length > 0 ? "tool_calls" : "stop");
     response.end("data: [DONE]\n\n");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -165,5 +165,31 @@ const mcp = defineCommand({
 });
 export type McpFlags = FlagsOf<typeof mcp>;
 
+const serve = defineCommand({
+  name: "serve",
+  brief: "Run skills for others over HTTP",
+  description:
+    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. Runs see no working directory and always run in bubblewrap.\n\nThe first start makes an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, a key file is made.\n\nExits 6 when there is no sandbox, or when another process already uses the home folder.",
+  examples: [
+    "metier serve",
+    "metier serve --port 8080",
+    "METIER_ADMIN_KEY=… metier serve --host 0.0.0.0 --port 8080",
+    "metier serve --port 8080 --lease 30 --log",
+  ],
+  flags: {
+    port: textFlag("number", "Port to listen on (default: a free port)"),
+    host: textFlag("address", "Address to listen on (default: 127.0.0.1)"),
+    lease: textFlag(
+      "seconds",
+      "How long a worker may be silent before its runs are taken over (default: 10)",
+    ),
+    slots: textFlag("number", "How many runs advance at the same time (default: 8)"),
+    log: switchFlag("Write a log to stderr, one JSON line each"),
+  },
+  from: () => import("../actions/serve.ts"),
+  action: "serveAction",
+});
+export type ServeFlags = FlagsOf<typeof serve>;
+
 /** In the order of the overview. */
-export const CONNECTING: readonly DeclaredCommand[] = [capability, publish, pack, remote, mcp];
+export const CONNECTING: readonly DeclaredCommand[] = [capability, publish, pack, remote, mcp, serve];

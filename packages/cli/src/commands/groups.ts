@@ -57,7 +57,6 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   open: ["show"],
   ps: ["runs"],
   rm: ["remove"],
-  serve: ["mcp"],
   server: ["mcp"],
   settings: ["config"],
   start: ["run", "chat"],

@@ -32,10 +32,10 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     Number(one(sql, ...values)?.count);
   return {
     async add(runId, dueAt) {
-      const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?1, ?2
-        WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ?3 AND workflow_name = ?1)
+      const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?, ?
+        WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?)
         ON CONFLICT (run_id) DO NOTHING`;
-      change("buffered", () => statement(sql).run(runId, dueAt, namespace));
+      change(() => statement(sql).run(runId, dueAt, namespace, runId));
     },
     async next(now) {
       const sql = "SELECT run_id FROM engine_queue WHERE due_at <= ? ORDER BY due_at, position LIMIT 1";
@@ -43,7 +43,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
       return row && String(row.run_id);
     },
     async remove(runId) {
-      change("buffered", () => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
+      change(() => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
     },
     async isReleased(runId) {
       const sql = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?";
@@ -52,19 +52,19 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     async counts(now) {
       const time = new Date(now).toISOString();
       const of = (condition: string): string =>
-        `SELECT count(*) AS count FROM workflow_runs WHERE namespace_id = ?1 AND status IN ('pending', 'running') AND ${condition}`;
+        `SELECT count(*) AS count FROM workflow_runs WHERE namespace_id = ? AND status IN ('pending', 'running') AND ${condition}`;
       return {
         queued:
           count("SELECT count(*) AS count FROM engine_queue") +
-          count(of("worker_id IS NULL AND available_at <= ?2"), namespace, time),
-        parked: count(of("worker_id IS NULL AND available_at > ?2"), namespace, time),
+          count(of("worker_id IS NULL AND available_at <= ?"), namespace, time),
+        parked: count(of("worker_id IS NULL AND available_at > ?"), namespace, time),
         running: count(of("worker_id IS NOT NULL"), namespace),
       };
     },
     async purge(before) {
       const ended = `FROM workflow_runs WHERE namespace_id = ? AND status IN ('completed', 'failed', 'canceled') AND finished_at < ?`;
       const given = [namespace, new Date(before).toISOString()] as const;
-      return change("buffered", () => {
+      return change(() => {
         statement(`DELETE FROM workflow_signals WHERE workflow_run_id IN (SELECT id ${ended})`).run(...given);
         return Number(statement(`DELETE ${ended}`).run(...given).changes);
       });

@@ -21,17 +21,17 @@ type JournalWriting = Pick<JournalStore, "create" | "take" | "write" | "createCh
 const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
 
 export function writeJournal(database: Database): JournalWriting {
-  const { statement, change } = database;
+  const { statement, change, keep } = database;
   return {
     async create(run) {
-      return change("flushed", () => {
+      return keep(() => {
         if (findRun(database, run.id)) return false;
         insertRun(database, run, rootOf(database, run));
         return true;
       });
     },
     async take({ rootId, holder, term }) {
-      change("buffered", () => {
+      change(() => {
         requireRun(database, rootId);
         const sql = `INSERT INTO leases (root_id, holder, term) VALUES (?, ?, ?)
           ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term
@@ -40,13 +40,15 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
     async write(lease, batch) {
-      change(durabilityOf(batch), () => {
+      const write = (): void => {
         requireHolder(database, lease);
         writeBatch(database, lease, batch);
-      });
+      };
+      if (mustBeKept(batch)) await keep(write);
+      else change(write);
     },
     async createChild(lease, run) {
-      change("flushed", () => {
+      await keep(() => {
         requireHolder(database, lease);
         requireOwn(requireRun(database, run.parentId), lease);
         const known = findRun(database, run.id);
@@ -55,14 +57,14 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
     async cancel(runId) {
-      return change("flushed", () => {
+      return keep(() => {
         const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
         const row: Row | undefined = statement(sql).get(Date.now(), runId);
         return row && readRun(row);
       });
     },
     async purge(before) {
-      return change("buffered", () => {
+      return change(() => {
         const sql = `DELETE FROM runs WHERE parent_id IS NULL AND updated_at < ? AND status IN (${ENDED_NAMES})
           AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.root_id = runs.id AND other.updated_at >= ?)`;
         // Counts those that are named; what they started goes by the foreign key.
@@ -76,9 +78,9 @@ export function writeJournal(database: Database): JournalWriting {
  * Steps, questions and ends are what nobody may do a second time after a power cut. Events alone are told again by the steps
  * that follow them, which flush them, too.
  */
-function durabilityOf({ entries, questions, status, result }: JournalBatch): "flushed" | "buffered" {
-  const decides = entries?.length || questions?.length || result !== undefined;
-  return decides || (status !== undefined && ENDED.has(status)) ? "flushed" : "buffered";
+function mustBeKept({ entries = [], questions = [], status, result }: JournalBatch): boolean {
+  const hasEnded = result !== undefined || (status !== undefined && ENDED.has(status));
+  return entries.length > 0 || questions.length > 0 || hasEnded;
 }
 
 function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch): void {

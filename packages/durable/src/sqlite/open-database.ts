@@ -6,20 +6,20 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { done, type Refusal, type Result, refused } from "@metier/base/result";
+import { type LogFlusher, openLogFlusher } from "./flush-log.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { makePrivateFile } from "./private-file.ts";
-
-/**
- * `flushed`: it outlasts a power cut, and so does all that was committed before it. `buffered`: it outlasts the process, at
- * a hundredth of the time; a power cut may take it, never out of the middle.
- */
-export type Durability = "flushed" | "buffered";
 
 export interface Database {
   /** Prepared on first use and kept. */
   statement(sql: string): StatementSync;
-  /** All of it or nothing. */
-  change<Value>(durability: Durability, change: () => Value): Value;
+  /**
+   * All of it or nothing. It outlasts the process; a power cut may take it with all that came after it, never out of the
+   * middle.
+   */
+  change<Value>(change: () => Value): Value;
+  /** The same, and it outlasts a power cut, as all that was committed before it does: that is waited for. */
+  keep<Value>(change: () => Value): Promise<Value>;
   close(): void;
 }
 
@@ -40,8 +40,8 @@ export function openDatabase(file: string, schema: Schema): Result<Database> {
   return attempt(file, () => {
     const connection = new sqlite.value.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     return closeUnlessDone(connection, () => {
-      connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
-      const database = wrap(connection);
+      connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+      const database = wrap(connection, openLogFlusher(file));
       const refusal = migrate(database, connection, file, schema);
       return refusal ? refused(refusal) : done(database);
     });
@@ -63,39 +63,43 @@ export function openDatabaseReadOnly(file: string, schema: Schema): Result<Datab
     const connection = new sqlite.value.DatabaseSync(file, options);
     return closeUnlessDone(connection, () => {
       const version = readVersion(connection, schema);
-      const database = wrap(connection);
+      const database = wrap(connection, openLogFlusher(file));
       if (version === schema.migrations.length) return done(database);
       return refused(version > schema.migrations.length ? tooNew(file, version, schema) : tooOld(file));
     });
   });
 }
 
-function wrap(connection: DatabaseSync): Database {
+function wrap(connection: DatabaseSync, log: LogFlusher): Database {
   const statements = new Map<string, StatementSync>();
-  let current: Durability = "flushed";
   const statement = (sql: string): StatementSync => {
     const known = statements.get(sql) ?? connection.prepare(sql);
     statements.set(sql, known);
     return known;
   };
+  const change = <Value>(make: () => Value): Value => {
+    statement("BEGIN IMMEDIATE").run();
+    try {
+      const value = make();
+      statement("COMMIT").run();
+      return value;
+    } catch (error) {
+      if (connection.isTransaction) statement("ROLLBACK").run();
+      throw error;
+    }
+  };
   return {
     statement,
-    change(durability, change) {
-      if (durability !== current) {
-        connection.exec(`PRAGMA synchronous = ${durability === "flushed" ? "FULL" : "NORMAL"}`);
-        current = durability;
-      }
-      statement("BEGIN IMMEDIATE").run();
-      try {
-        const value = change();
-        statement("COMMIT").run();
-        return value;
-      } catch (error) {
-        if (connection.isTransaction) statement("ROLLBACK").run();
-        throw error;
-      }
+    change,
+    async keep(make) {
+      const value = change(make);
+      await log.flush();
+      return value;
     },
-    close: () => connection.close(),
+    close() {
+      connection.close();
+      log.close();
+    },
   };
 }
 
@@ -105,7 +109,7 @@ function migrate(
   file: string,
   schema: Schema,
 ): Refusal | undefined {
-  return database.change("flushed", () => {
+  return database.change(() => {
     connection.exec(
       "CREATE TABLE IF NOT EXISTS metier_migrations (name TEXT NOT NULL, version INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (name, version)) STRICT",
     );

@@ -26,7 +26,7 @@ export function openSqliteEngine({ file }: { readonly file: string }): Result<Ru
 
 /**
  * The connection is openworkflow's own, and it has no option for what is missing: waiting for a moment when another one is
- * busy; statements that are prepared once; and commits that do not wait for the disk, forty times cheaper. A power cut may
+ * busy; statements that are prepared once; and commits that do not wait for the disk, a hundred times cheaper. A power cut may
  * take the last of those, and a start looks for runs that the journal has and the engine forgot (`catchUp`).
  */
 function tune(backend: BackendSqlite): void {

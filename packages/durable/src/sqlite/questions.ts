@@ -8,13 +8,13 @@ type Answering = Pick<JournalStore, "answer" | "expireQuestions">;
 export function answerQuestions(database: Database): Answering {
   return {
     async answer(id, answer) {
-      return database.change("flushed", () => takeAnswer(database, id, answer));
+      return database.keep(() => takeAnswer(database, id, answer));
     },
     async expireQuestions(now) {
-      return database.change("flushed", () => {
-        const sql = `UPDATE questions SET status = 'expired', answered_at = ?1
-          WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= ?1 RETURNING *`;
-        const rows: readonly Row[] = database.statement(sql).all(now);
+      return database.keep(() => {
+        const sql = `UPDATE questions SET status = 'expired', answered_at = ?
+          WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= ? RETURNING *`;
+        const rows: readonly Row[] = database.statement(sql).all(now, now);
         return rows.map(readQuestion);
       });
     },

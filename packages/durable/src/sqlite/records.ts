@@ -26,10 +26,10 @@ export function readRecords(database: Database): RecordReading {
       const later =
         after === undefined
           ? ""
-          : "AND position > (SELECT position FROM records WHERE tenant = ?1 AND kind = ?2 AND id = ?4)";
-      const sql = `SELECT * FROM records WHERE tenant = ?1 AND kind = ?2 ${later} ORDER BY position LIMIT ?3`;
-      const given = after === undefined ? [] : [after];
-      return all(sql, tenant, kind, limit, ...given).map(readRecord);
+          : "AND position > (SELECT position FROM records WHERE tenant = ? AND kind = ? AND id = ?)";
+      const sql = `SELECT * FROM records WHERE tenant = ? AND kind = ? ${later} ORDER BY position LIMIT ?`;
+      const given = after === undefined ? [] : [tenant, kind, after];
+      return all(sql, tenant, kind, ...given, limit).map(readRecord);
     },
     async listAll(kind) {
       return all("SELECT * FROM records WHERE kind = ? ORDER BY position", kind).map(readRecord);
@@ -42,12 +42,12 @@ export function readRecords(database: Database): RecordReading {
 }
 
 export function writeRecords(database: Database): RecordWriting {
-  const { statement, change } = database;
+  const { statement, keep } = database;
   return {
     async put({ tenant, kind, id }, body, revision) {
       const text = JSON.stringify(body);
       const now = Date.now();
-      const row: Row | undefined = change("flushed", () =>
+      const row: Row | undefined = await keep(() =>
         revision === 0
           ? statement(
               `INSERT INTO records (tenant, kind, id, revision, body, created_at, updated_at) VALUES (?, ?, ?, 1, ?, ?, ?)
@@ -62,10 +62,10 @@ export function writeRecords(database: Database): RecordWriting {
     },
     async delete({ tenant, kind, id }) {
       const sql = "DELETE FROM records WHERE tenant = ? AND kind = ? AND id = ?";
-      return change("flushed", () => Number(statement(sql).run(tenant, kind, id).changes) > 0);
+      return keep(() => Number(statement(sql).run(tenant, kind, id).changes) > 0);
     },
     async audit(line) {
-      return change("flushed", () => appendLine(database, line));
+      return keep(() => appendLine(database, line));
     },
   };
 }

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { BlobStore } from "../../src/index.ts";
 import { createSnapshotStore, type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
 import { required } from "../support/sqlite.ts";
@@ -30,16 +30,16 @@ function newFolder(): string {
 }
 
 /** Everything that a snapshot keeps, as text. */
-function describeFolder(folder: string): readonly string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: "buffer" }) as unknown as readonly Buffer[];
-  return names
-    .map((name) => {
-      const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+function describeFolder(folder: string | Buffer): readonly string[] {
+  return readdirSync(folder, { encoding: "buffer" })
+    .flatMap((name) => {
+      const path = Buffer.concat([Buffer.from(folder), Buffer.from("/"), name]);
       const stats = lstatSync(path);
       const shown = name.toString("latin1");
       if (stats.isSymbolicLink()) return `${shown} -> ${readlinkSync(path, "latin1")}`;
       const mode = (stats.mode & 0o777).toString(8);
-      if (stats.isDirectory()) return `${shown}/ ${mode}`;
+      if (stats.isDirectory())
+        return [`${shown}/ ${mode}`, ...describeFolder(path).map((line) => `  ${line}`)];
       return `${shown} ${mode} ${Math.round(stats.mtimeMs)} ${readFileSync(path, "latin1")}`;
     })
     .toSorted();
@@ -90,6 +90,8 @@ export function describeSnapshots(name: string, openBlobs: () => BlobStore): voi
       onTestFinished(() => chmodSync(join(restored, "deep"), 0o755));
       expect(describeFolder(restored)).toEqual(describeFolder(folder));
       expect(required(await snapshots.take(restored, ACME))).toBe(taken);
+      await snapshots.restore(taken, restored, ACME);
+      expect(describeFolder(restored)).toEqual(describeFolder(folder));
     });
 
     test("remove what is not in them, and write through no link that stands in the way", async () => {
@@ -124,6 +126,30 @@ export function describeSnapshots(name: string, openBlobs: () => BlobStore): voi
       writeFileSync(join(folder, "file-2"), "changed 2");
       expect(required(await snapshots.take(folder, ACME))).not.toBe(first);
       expect(blobs.puts).toBe(6);
+    });
+
+    test("do not read a file again that has not changed, once its stamp is old enough to be believed", async () => {
+      const folder = newFolder();
+      writeFileSync(join(folder, "file"), "content");
+      const asked: string[] = [];
+      const blobs = openBlobs();
+      const has = (blob: string): Promise<boolean> => {
+        asked.push(blob);
+        return blobs.has(blob);
+      };
+      const snapshots = createSnapshotStore({ blobs: { ...blobs, has }, keys: openKeys() });
+      const take = async (): Promise<number> => {
+        asked.length = 0;
+        required(await snapshots.take(folder, ACME));
+        return asked.length;
+      };
+      // What is asked for is the file, where it is read, and the manifest.
+      expect([await take(), await take()]).toEqual([2, 2]);
+      vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10_000);
+      onTestFinished(() => void vi.restoreAllMocks());
+      expect([await take(), await take(), await take()]).toEqual([2, 1, 1]);
+      utimesSync(join(folder, "file"), 5, 5);
+      expect(await take()).toBe(2);
     });
 
     test("see a change that leaves size and time as they were", async () => {

@@ -4,6 +4,7 @@
  * out again only if it cannot have acted outside: what it did to the work folder was undone when the run was taken up.
  */
 import type { Json } from "@metier/base/json";
+import { isInside } from "@metier/base/places";
 import { accessTo } from "@metier/sandbox";
 import { type LiveRun, reportOnce } from "../run/live-run.ts";
 import { programTools } from "../run/run-request.ts";
@@ -19,8 +20,8 @@ export interface CallJournal {
   doubt(): ToolOutput | undefined;
   /** Just before it is carried out. */
   begin(): Promise<void>;
-  /** After its last event. */
-  end(output: ToolOutput): Promise<void>;
+  /** `finish` says the last event of the call, which is written with its result or not at all; gives the answer. */
+  end(finish: () => ToolOutput): Promise<ToolOutput>;
 }
 
 interface ResultRecord {
@@ -67,11 +68,12 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         await steps.record(`intent ${name}`, { tool: tool.name });
       }
     },
-    async end(output) {
+    async end(finish) {
       const kept = changesThings(tool, live)
         ? await steps.keepFolder(context.place.world.workDir)
         : undefined;
       if (kept?.ok === false) reportUnkept(live, kept.refusal.message);
+      const output = finish(); // From here to the record nothing else gets a turn.
       const record: ResultRecord = {
         output,
         denied: live.denied.slice(denied).find((entry) => entry.tool === tool.name),
@@ -80,6 +82,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         folder: kept?.ok ? kept.value : undefined,
       };
       await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json);
+      return output;
     },
   };
 }
@@ -104,9 +107,9 @@ export function changesThings({ name, effect }: Tool, { context }: LiveRun): boo
 function mayHaveActed({ name, effect }: Tool, { context }: LiveRun, hasActed: boolean): boolean {
   if (isProgramTool(name, context)) return effect !== "read";
   if (effect !== "write" && effect !== "execute") return false; // Reading again does no harm; a child has a journal.
-  const { world } = context.place;
+  const { cwd, workDir } = context.place.world;
   // What was written to the user's own folder cannot be undone.
-  return hasActed || accessTo(world, world.cwd) === "write";
+  return hasActed || (!isInside(cwd, workDir) && accessTo(context.place.world, cwd) === "write");
 }
 
 function isProgramTool(name: string, { host, request }: LiveRun["context"]): boolean {

@@ -17,6 +17,14 @@ export async function nameChild(durable: DurableRunParts, callId: string): Promi
   return runId;
 }
 
+/** Whether this is the first time that it starts; written with the event that says so. */
+export function noteChild({ steps }: DurableRunParts, runId: string): boolean {
+  const key = `started ${runId}`;
+  if (steps.find(key) !== undefined) return false;
+  queueMicrotask(() => steps.record(key, true).catch(() => undefined)); // A write that fails stops the run.
+  return true;
+}
+
 export function durableChildren({ steps, asking }: DurableRunParts) {
   return async (child: { readonly skill: string; readonly runId: string }): Promise<DurableRunParts> =>
     makeDurable(await steps.child(child.runId, child.skill), asking);

@@ -72,14 +72,14 @@ function recordAnswer(
       async pull(controller) {
         for (;;) {
           const { value: part, done } = await reader.read();
-          if (done) break;
+          if (done) break; // An answer that broke off is none: the model is asked again.
           keepPart(parts, part);
           if (part.type === "tool-call" || part.type === "finish") held.push(part);
           else return controller.enqueue(part);
-        }
-        // An answer that broke off is none: the model is asked again.
-        if (held.some(({ type }) => type === "finish")) {
-          await steps.record(key, redactor.redactJson({ parts, ...spent() } as unknown as Json));
+          // At once, so that the event of the answer is written with it.
+          if (part.type === "finish") {
+            await steps.record(key, redactor.redactJson({ parts, ...spent() } as unknown as Json));
+          }
         }
         for (const part of held) controller.enqueue(part);
         controller.close();

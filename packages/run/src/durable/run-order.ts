@@ -74,8 +74,11 @@ export function readOrder(order: JsonObject): ReadOrder | undefined {
   return fitShape(orderShape, order);
 }
 
-export function toRequest({ approve, source = "user", ...order }: RunOrder): RunRequest {
-  return { ...order, source, ...readApprove({ approve }) };
+/** These and nothing else: an order may say more about a run than a run is to know. */
+export function toRequest(order: RunOrder): RunRequest {
+  const { skill, message, context, arguments: line, input, limits, source = "user", caller, model } = order;
+  const told = { message, context, arguments: line, input, limits, caller, model };
+  return { skill, source, ...told, ...readApprove(order) };
 }
 
 export function toChatOptions({ caller, model, limits, instructions, approve }: TurnOrder): ChatOptions {

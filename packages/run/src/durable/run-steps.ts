@@ -81,6 +81,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const matching = (prefix: string): readonly Json[] =>
     [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
   const scope = { tenant: run.tenant };
+  /** The end of a run is written with its result. */
+  const lastWord: JournalEvent[] = [];
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
@@ -117,11 +119,18 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       for (const left of readdirSync(folder)) removeFolder(join(folder, left));
     },
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
-    end: (status, result) => writer.write({ status, result, activeMs: activeMs() }),
+    end(status, result) {
+      for (const word of lastWord.splice(0)) writer.say(word);
+      return writer.write({ status, result, activeMs: activeMs() });
+    },
     settle: () => writer.write({ activeMs: activeMs() }),
     sink: {
       name: "journal",
-      write: (event) => writer.say({ seq: event.seq, event: event as unknown as Json }),
+      write(event) {
+        const said = { seq: event.seq, event: event as unknown as Json };
+        if (event.type === "run-finished") lastWord.push(said);
+        else writer.say(said);
+      },
     },
     lost: writer.lost,
     stopping: lease.stopping,
@@ -143,10 +152,11 @@ function openWriter({ store, lease, run }: StepsOptions): Writer {
   const write: Writer["write"] = (batch) => {
     clearTimeout(timer);
     timer = undefined;
+    // What is said later belongs to a later write: an event and its step are written together or not at all.
+    const events = said;
+    said = [];
     const written = last.then(async () => {
       if (lost.aborted) throw lost.reason;
-      const events = said;
-      said = [];
       await store.write(lease, { ...batch, runId: run.id, events });
     });
     last = written.catch((fault: unknown) => broken.abort(fault)); // The next write says the same.

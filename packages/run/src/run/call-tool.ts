@@ -62,9 +62,8 @@ export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutp
     const call: BegunCall = { ...asked, step: live.model.steps, startedAt: performance.now() };
     const output = await answerCall(call, journal, live);
     if (isLeft(call, live)) return LEFT;
-    const shown = finish(call, output, live);
-    await journal?.end(shown);
-    return shown;
+    const tell = (): ToolOutput => finish(call, output, live);
+    return journal ? await journal.end(tell) : tell();
   } catch (fault) {
     if (durable?.steps.lost.aborted) return LEFT; // It could not be recorded, which has stopped the run.
     throw fault;

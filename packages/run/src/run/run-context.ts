@@ -10,7 +10,7 @@ import type { Skill, Trust } from "@metier/skills";
 import type { OutputFilterMode } from "@metier/skills/config";
 import type { ModelMessage } from "ai";
 import type { NamedAgent } from "../agents/agent.ts";
-import { durableChildren, followChild, nameChild } from "../durable/durable-children.ts";
+import { durableChildren, followChild, nameChild, noteChild } from "../durable/durable-children.ts";
 import type { DurableRunParts } from "../durable/durable-run.ts";
 import { openCostLedger } from "../events/cost-ledger.ts";
 import { createLogSink } from "../events/log-lines.ts";
@@ -153,8 +153,10 @@ export function asParent(context: RunContext): RunParent {
     questions: context.questions,
     recording: context.recording,
     durable: context.durable && durableChildren(context.durable),
-    onChild: (child) =>
-      context.recorder.emit({ type: "child-started", childRunId: child.runId, skill: child.skill }),
+    onChild({ runId: childRunId, skill }) {
+      if (context.durable && !noteChild(context.durable, childRunId)) return;
+      context.recorder.emit({ type: "child-started", childRunId, skill });
+    },
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { UsageError } from "@metier/base/errors";
 import type {
+  AdvanceOutcome,
   AnswerOutcome,
   DurableRun,
   EngineWorker,
@@ -46,6 +47,8 @@ export interface DurableRuns {
   start(order: RunOrder, options?: { readonly runId?: string }): Promise<string>;
   /** The next turn of a conversation; `previous` names the run of the turn before it, which has ended. */
   send(order: TurnOrder, options?: { readonly runId?: string }): Promise<string>;
+  /** For an engine of the program: goes on with a run that it holds. */
+  advance(lease: RunLease, options?: Pick<WorkerOptions, "questionMs">): Promise<AdvanceOutcome>;
   /** Advances runs until it is stopped. */
   work(options?: WorkerOptions): EngineWorker;
   /** How a run stands, with its result once it has ended. */
@@ -70,7 +73,7 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
       hint: "Give it both, such as those of `openDurability` in `metier/durable`.",
     });
   };
-  const advance = (questionMs?: number) => async (lease: RunLease) => {
+  const advance: DurableRuns["advance"] = async (lease, { questionMs } = {}) => {
     const { journal: store } = have();
     const { advanceRun } = await import("@metier/run/engine");
     return advanceRun(host, lease, { store, snapshots: options.snapshots, questionMs });
@@ -87,11 +90,17 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     return id;
   };
   return {
+    advance,
     start: (order, { runId } = {}) =>
       open({ skill: order.skill, order: writeOrder(order) }, order.caller, runId),
     send: (order, { runId } = {}) => open({ order: writeTurn(order) }, order.caller, runId),
     work({ slots = DEFAULT_SLOTS, leaseMs = DEFAULT_LEASE_MS, questionMs, onFault = () => undefined } = {}) {
-      return have().engine.work({ slots, leaseMs, advance: advance(questionMs), onFault });
+      return have().engine.work({
+        slots,
+        leaseMs,
+        advance: (lease) => advance(lease, { questionMs }),
+        onFault,
+      });
     },
     get: (runId) => have().journal.get(runId),
     async cancel(runId) {

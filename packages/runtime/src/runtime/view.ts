@@ -27,6 +27,7 @@ import type {
 } from "./capabilities.ts";
 import { type CatalogReading, readCatalog } from "./catalog-reading.ts";
 import type { Disclosure } from "./disclosure.ts";
+import type { DurableRuns } from "./durable-runs.ts";
 import { createNarrowings, type Narrowing } from "./narrowing.ts";
 import type { Remote } from "./remote.ts";
 import { createRunning, type Running, type RunningInputs } from "./running.ts";
@@ -73,6 +74,8 @@ export interface MetierView
   skillLibrary(): SkillLibrary;
   /** What a skill keeps for this user over its runs, by key. Throws `SkillNotFoundError`. */
   store(skill: string): SkillStore;
+  /** For an engine of the program: goes on with a durable run of this user that it holds. */
+  readonly durable: Pick<DurableRuns, "advance">;
 }
 
 /** As `metier.capabilities`, for the user of the view. */
@@ -148,6 +151,7 @@ function createView(parts: ViewParts, options: ViewOptions, narrowing: Narrowing
     script: async (request) => running.script(bind("script", request, ["write", "confirm"])),
     plan: async (request) => running.plan(bind("plan", request)),
     store: (skill) => running.store(skill, { user: ownerOf(caller) ?? userId }),
+    durable: { advance: running.durable.advance },
   };
 }
 

@@ -30,6 +30,10 @@ const KIND = "session";
 const GROUP = "sessions";
 const MOST_TURNS = 1_000;
 const MOST_HISTORY = 100_000;
+/** So long its run may still be missing after a turn was written. */
+const UNWRITTEN_MS = 60_000;
+/** A turn that is older and has no run lost it with old runs, not by a kill. */
+const UNFINISHED_MS = 86_400_000;
 const sessionSchema = objectOf(
   { id: TEXT_FIELD, skill: TEXT_FIELD, agent: TEXT_FIELD, turns: NUMBER_FIELD, createdAt: TIME_FIELD },
   ["id", "createdAt"],
@@ -60,6 +64,8 @@ interface Turn {
   readonly runId: string;
   readonly message: string;
   readonly approve?: "ask" | "allow" | undefined;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
 }
 
 async function findSession(
@@ -73,9 +79,15 @@ async function findSession(
 
 async function readTurns({ records }: ServiceContext, tenant: string, id: string): Promise<readonly Turn[]> {
   const stored = await records.list({ tenant, kind: `turn/${id}`, limit: MOST_TURNS });
-  return stored.map(({ id: number, body }) => {
+  return stored.map(({ id: number, body, createdAt: writtenAt }) => {
     const approve = body.approve === "allow" ? "allow" : "ask";
-    return { number: Number(number), runId: textOf(body.runId), message: textOf(body.message), approve };
+    return {
+      number: Number(number),
+      runId: textOf(body.runId),
+      message: textOf(body.message),
+      approve,
+      writtenAt,
+    };
   });
 }
 
@@ -219,7 +231,8 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
     const turns = await readTurns(context, identity.tenant, param("id"));
     const free = await checkFree(context, turns);
     if (!free.ok) return free;
-    const turn: Turn = { number: turns.length + 1, runId: createRunId(context.now()), ...body };
+    const [number, runId, writtenAt] = [turns.length + 1, createRunId(context.now()), context.now()];
+    const turn: Turn = { number, runId, writtenAt, ...body };
     const key = turnKey(identity.tenant, param("id"), turn.number);
     if ((await context.records.put(key, { runId: turn.runId, ...body }, 0)) === undefined) {
       return refuse(
@@ -261,7 +274,8 @@ export async function finishTurns(context: ServiceContext): Promise<void> {
   for (const session of await context.records.listAll(KIND)) {
     const turns = await readTurns(context, session.tenant, session.id);
     const last = turns.at(-1);
-    if (last === undefined || (await context.journal.get(last.runId)) !== undefined) continue;
+    if (last === undefined || context.now() - last.writtenAt > UNFINISHED_MS) continue;
+    if ((await context.journal.get(last.runId)) !== undefined) continue;
     const { userId } = session.body;
     const owner = { tenant: session.tenant, userId: typeof userId === "string" ? userId : undefined };
     const ordered = await orderTurn(context, owner, session, turns.slice(0, -1), last);
@@ -286,9 +300,12 @@ async function checkFree(
     );
   }
   const last = turns.at(-1);
-  const run = last && (await context.journal.get(last.runId));
-  if (run === undefined || ENDED.has(run.status)) return done(undefined);
-  const message = `The session still works on its last message: run \`${run.id}\` is ${run.status}.`;
+  if (last === undefined) return done(undefined);
+  const run = await context.journal.get(last.runId);
+  // A run is written right after its turn; one that was, and is not there any more, was removed with old runs.
+  const isFree = run === undefined ? context.now() - last.writtenAt > UNWRITTEN_MS : ENDED.has(run.status);
+  if (isFree) return done(undefined);
+  const message = `The session still works on its last message: run \`${last.runId}\` is ${run?.status ?? "queued"}.`;
   return refuse(409, "session_busy", message, "Wait until that run has ended, or cancel it.");
 }
 

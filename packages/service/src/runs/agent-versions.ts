@@ -59,10 +59,32 @@ export async function findAgentVersion(
   tenant: string,
   reference: string,
 ): Promise<AgentVersion | undefined> {
-  const [, name = "", asked] = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:@(\d{1,6}))?$/.exec(reference) ?? [];
+  const [name, asked] = splitReference(reference);
   const head = name === "" ? undefined : await records.get({ tenant, kind: KIND, id: name });
-  if (head === undefined) return undefined;
-  const version = asked === undefined ? newestOf(head) : Number(asked);
+  return head && readStored(records, tenant, name, asked ?? newestOf(head));
+}
+
+/** For a run that was given this version: also when the agent was removed since. */
+export async function findPinnedAgent(
+  records: RecordStore,
+  tenant: string,
+  reference: string,
+): Promise<AgentVersion | undefined> {
+  const [name, version] = splitReference(reference);
+  return version === undefined ? undefined : readStored(records, tenant, name, version);
+}
+
+function splitReference(reference: string): readonly [name: string, version: number | undefined] {
+  const [, name = "", version] = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:@(\d{1,6}))?$/.exec(reference) ?? [];
+  return [name, version === undefined ? undefined : Number(version)];
+}
+
+async function readStored(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+  version: number,
+): Promise<AgentVersion | undefined> {
   const stored = await records.get({ tenant, kind: versionKind(name), id: versionId(version) });
   return stored && readVersion(name, stored);
 }

@@ -175,7 +175,7 @@ async function pinAgent(
     return refuse(422, "unknown_agent", message, hint);
   }
   const { skills } = agent.definition;
-  if (skills === undefined || (skill !== undefined && skills.includes(skill))) return done(agent);
+  if (skills === undefined || skill === undefined || skills.includes(skill)) return done(agent);
   const message = `The agent \`${agent.name}\` is limited to the skills ${showNames(skills)}.`;
   return refuse(422, "skill_not_allowed", message, "Name one of them, or another agent.");
 }

@@ -1,0 +1,117 @@
+/**
+ * Which `Metier` goes on with a run: the server's, or one over the uploaded version that the run was started with; for the
+ * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
+ */
+import { isJsonObject, type JsonObject } from "@metier/base/json";
+import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
+import type { MasterKey } from "@metier/durable/snapshots";
+import type { Metier, MetierOptions } from "@metier/runtime";
+import { DEFAULT_TENANT } from "../keys/identity.ts";
+import { findPinnedAgent } from "../runs/agent-versions.ts";
+import type { SkillShelf } from "../shelf/skill-shelf.ts";
+
+export interface AdvanceParts {
+  readonly journal: JournalStore;
+  readonly records: RecordStore;
+  readonly keys: Pick<MasterKey, "unseal">;
+  readonly shelf: SkillShelf;
+  /** The server's own, with more or other options. */
+  open(more: MetierOptions): Promise<Metier>;
+}
+
+const MOST_SECRETS = 1_000;
+/** Versions that were used last stay open. */
+const MOST_OPEN = 50;
+const NOBODY = "nobody";
+
+export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<AdvanceOutcome> {
+  const { journal } = parts;
+  const own = parts.open({ journal });
+  own.catch(() => undefined); // Whoever advances a run hears of it.
+  const uploads = new Map<string, Promise<Metier>>();
+  return async (lease) => {
+    const run = await journal.get(lease.runId);
+    if (run === undefined) return { kind: "ended" };
+    const folder = await findUpload(parts, run);
+    const metier = await (folder === undefined ? own : openUpload(uploads, folder, parts));
+    const view = metier.for({
+      userId: run.userId ?? NOBODY,
+      tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
+      env: await openSecrets(parts, run.tenant),
+      allow: await allowedSkills(parts, run),
+    });
+    return view.durable.advance(lease);
+  };
+}
+
+interface UploadFolder {
+  readonly path: string;
+  readonly isTrusted: boolean;
+}
+
+/** `undefined`: it is a skill of the server, or of nobody any more, which the run then says. */
+async function findUpload(
+  { shelf }: AdvanceParts,
+  { tenant, skill, order }: DurableRun,
+): Promise<UploadFolder | undefined> {
+  const version = pinnedOf(order).skillVersion;
+  if (skill === undefined || typeof version !== "string") return undefined;
+  const path = await shelf.folder(tenant, skill, version);
+  const known = (await shelf.versions(tenant, skill)).find(({ digest }) => digest === version);
+  return path === undefined ? undefined : { path, isTrusted: known?.trust === "trusted" };
+}
+
+/** One for each version and its trust: a grant makes a new one. */
+function openUpload(
+  uploads: Map<string, Promise<Metier>>,
+  { path, isTrusted }: UploadFolder,
+  { open, journal }: AdvanceParts,
+): Promise<Metier> {
+  const key = `${isTrusted} ${path}`;
+  const opened =
+    uploads.get(key) ??
+    open({
+      journal,
+      paths: [path],
+      trustedPaths: isTrusted ? [path] : [],
+      autoDiscover: false,
+      bundled: false,
+    });
+  uploads.delete(key);
+  uploads.set(key, opened);
+  const [oldest] = uploads.keys();
+  if (uploads.size > MOST_OPEN && oldest !== undefined) uploads.delete(oldest);
+  return opened;
+}
+
+/** Skills get those they declare. A secret whose key is gone is missing, as if nobody had written it. */
+async function openSecrets(
+  { records, keys }: AdvanceParts,
+  tenant: string,
+): Promise<Readonly<Record<string, string>>> {
+  const stored = await records.list({ tenant, kind: "secret", limit: MOST_SECRETS });
+  const opened = stored.flatMap(({ id, body: { sealed } }) => {
+    if (typeof sealed !== "string") return [];
+    const text = keys.unseal({ tenant, purpose: `secret/${id}` }, sealed);
+    return text.ok ? [[id, text.value] as const] : [];
+  });
+  return Object.fromEntries(opened);
+}
+
+/** Those that its agent names, in the version that the run was started with; absent: all. */
+async function allowedSkills(
+  { records }: AdvanceParts,
+  { tenant, order, skill }: DurableRun,
+): Promise<readonly string[] | undefined> {
+  const { agent } = pinnedOf(order);
+  if (typeof agent !== "string") return undefined;
+  const pinned = await findPinnedAgent(records, tenant, agent);
+  if (pinned === undefined) return []; // What it was limited to is not known any more.
+  const { skills } = pinned.definition;
+  return skills === undefined || skill === undefined ? skills : [skill, ...skills];
+}
+
+/** What the service wrote beside the order. */
+function pinnedOf({ service }: JsonObject): JsonObject {
+  return isJsonObject(service) ? (service as JsonObject) : {};
+}

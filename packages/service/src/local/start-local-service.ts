@@ -1,0 +1,101 @@
+/**
+ * Everything in one process on one machine: the API, a worker, and all state in one folder under the home. What `metier serve`
+ * starts.
+ */
+import { join } from "node:path";
+import { metierPlaces, VERSION } from "@metier/base/places";
+import type { Environment } from "@metier/base/programs";
+import { done, type Result, refused } from "@metier/base/result";
+import { openLocal } from "@metier/durable/sqlite";
+import { runFolder } from "@metier/run/events";
+import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
+import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import { openFolderShelf } from "../shelf/folder-shelf.ts";
+import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
+import { advanceRuns } from "./advance-runs.ts";
+
+export interface LocalServiceOptions
+  extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
+  /** Replaces the OS home. */
+  readonly home?: string | undefined;
+  readonly environment: Environment;
+  /** For the `Metier` of the service, such as models. */
+  readonly metier?: MetierOptions;
+}
+
+/** Runs of a service see no working directory, run no program of the machine, and are always sandboxed. */
+const HELD = { sandbox: { backend: "bubblewrap", programs: [] } };
+
+/** Refused: no sandbox, a folder that another process has, a key that cannot be used. */
+export async function startLocalService(options: LocalServiceOptions): Promise<Result<RunningService>> {
+  const { home, environment } = options;
+  const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
+  if (sandbox === undefined) {
+    return refused({
+      message: `The service does not start: ${explainAbsence(probes)}`,
+      hint: "A service runs skills for others, so it never runs them without a sandbox.",
+    });
+  }
+  const places = metierPlaces(home, environment);
+  const folder = join(places.state, "service");
+  const local = await openLocal({ folder, environment });
+  if (!local.ok) return local;
+  const { journal, records, engine, snapshots, keys } = local.value;
+  const open = (more: MetierOptions): Promise<Metier> =>
+    createMetier({
+      home: places.home,
+      environment,
+      trust: "grants",
+      conflicts: "report",
+      bundled: "unless-disabled",
+      service: true,
+      journal,
+      engine,
+      snapshots,
+      ...options.metier,
+      config: HELD,
+      ...more,
+    });
+  try {
+    const own = await open({});
+    const shelf = openFolderShelf({
+      folder: join(folder, "skills"),
+      records,
+      listOwn: async () => describeOwn(own),
+      now: Date.now,
+    });
+    const service = await startService({
+      ...options,
+      store: { journal, records },
+      engine,
+      shelf,
+      masterKey: keys,
+      openAdvance: (watched) => advanceRuns({ journal: watched, records, keys, shelf, open }),
+      workFolder: async (runId) => runFolder(places, runId).work,
+      hiddenFolders: [
+        [places.home, "~"],
+        [process.cwd(), "."],
+      ],
+      adminKey: environment.METIER_ADMIN_KEY,
+      version: VERSION,
+    });
+    return done({
+      ...service,
+      async stop(graceMs) {
+        await service.stop(graceMs);
+        await local.value.close();
+      },
+    });
+  } catch (fault) {
+    await local.value.close();
+    throw fault;
+  }
+}
+
+/** Those that a user may call by name. */
+function describeOwn(metier: Metier) {
+  return metier
+    .list()
+    .filter(({ status, manifest }) => status === "enabled" && manifest.userInvocable)
+    .map(({ name, description, trust }) => ({ name, description, trust: trust.level }));
+}

@@ -1,0 +1,36 @@
+/**
+ * `npm run durability`: kills workers 300 times while they advance durable runs (`METIER_DURABILITY_KILLS` sets how many). The
+ * seed of a run that found something gives the same delays again: `METIER_DURABILITY_SEED=<seed> npm run durability`.
+ */
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
+import { setUp } from "./setup/set-up.mjs";
+
+const DEFAULT_KILLS = "300";
+const DEFAULT_RUNS = "40";
+const MOST_SEEDS = 2 ** 31;
+
+runScript(() => {
+  const node = setUp();
+  const {
+    METIER_DURABILITY_KILLS = DEFAULT_KILLS,
+    METIER_DURABILITY_RUNS = DEFAULT_RUNS,
+    METIER_DURABILITY_SEED = String(randomInt(MOST_SEEDS)),
+  } = process.env;
+  say(`killing workers ${METIER_DURABILITY_KILLS} times, seed ${METIER_DURABILITY_SEED}`);
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const args = [
+    vitest,
+    "run",
+    "test/durability/durability.long.test.ts",
+    "--retry=0",
+    ...process.argv.slice(2),
+  ];
+  return runInForeground(node, args, {
+    ...process.env,
+    METIER_DURABILITY_KILLS,
+    METIER_DURABILITY_RUNS,
+    METIER_DURABILITY_SEED,
+  });
+});

@@ -1,0 +1,20 @@
+/** Workers are killed at random moments. Few here; `npm run durability` makes it three hundred, at other moments each time. */
+import { expect, test } from "vitest";
+import { describeSandbox } from "../support/sandbox.ts";
+import { killWorkers } from "./kill-workers.ts";
+
+const KILLS = Number(process.env.METIER_DURABILITY_KILLS ?? 30);
+const RUNS = Number(process.env.METIER_DURABILITY_RUNS ?? 16);
+const SEED = Number(process.env.METIER_DURABILITY_SEED ?? 1);
+
+describeSandbox("durable runs", () => {
+  test(`lose nothing and repeat nothing when their worker is killed (${KILLS} kills, seed ${SEED})`, {
+    timeout: 120_000 + KILLS * 20_000,
+  }, async () => {
+    const report = await killWorkers(KILLS, RUNS, SEED);
+    process.stdout.write(
+      `durability: ${KILLS} kills, ${report.runs.length} runs, ${report.asked} requests for ${report.needed} answers\n`,
+    );
+    expect(report.faults).toEqual([]);
+  });
+});
