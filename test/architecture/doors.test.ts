@@ -24,6 +24,7 @@ const ORDER: readonly string[] = [
   "run",
   "runtime",
   "evals",
+  "service",
   "cli",
   "metier",
 ];

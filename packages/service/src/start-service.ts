@@ -83,8 +83,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onFailure: () => context.metrics.count("metier_sign_ins_failed_total"),
   });
   const app = await buildApp(allRoutes(options.version ?? "0.0.0"), authenticate, context);
-  const made = adminKey === undefined ? await makeFirstKey(context.keys, now()) : undefined;
   const listener = await listen(app, { host, port });
+  // Only now: a key that is made by a start that fails would never be shown.
+  const made = adminKey === undefined ? await makeFirstKey(context.keys, now()) : undefined;
   const advance = options.openAdvance?.(context.journal);
   const worker =
     advance &&

@@ -11,7 +11,7 @@ import type { ServiceContext } from "./service-context.ts";
 const KEEP_ORDERS_MS = 7 * 86_400_000;
 const FORGET_EVERY_MS = 3_600_000;
 
-export interface Sweep {
+interface Sweep {
   /** Resolves when the look that is under way has ended. */
   stop(): Promise<void>;
 }

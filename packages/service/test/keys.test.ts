@@ -16,6 +16,13 @@ test("the first start makes an admin key and gives it once; the second has one a
   expect((await second.call("GET", "/v1/keys", { key: first.adminKey ?? "" })).status).toBe(200);
 });
 
+test("a start that fails makes no key that nobody would ever see", async () => {
+  const folder = temporaryFolder();
+  const port = Number(new URL((await openService()).url).port);
+  await expect(openService({ folder, adminKey: undefined, port })).rejects.toThrow("Cannot listen");
+  expect((await openService({ folder, adminKey: undefined })).adminKey).toBeDefined();
+});
+
 test("METIER_ADMIN_KEY of fewer than 24 characters is refused before anything starts", async () => {
   await expect(openService({ adminKey: "short" })).rejects.toThrow(
     "METIER_ADMIN_KEY has 5 characters; it needs 24 or more.",

@@ -161,7 +161,9 @@ test("an agent that is limited to skills runs those alone", async () => {
   await service.call("POST", "/v1/agents", { body: { name: "one", instructions: "x", skills: ["other"] } });
   const refused = await service.call("POST", "/v1/runs", { body: { skill: "greet", agent: "one" } });
   expect([refused.status, refused.body.error?.code]).toEqual([422, "skill_not_allowed"]);
-  const { body: session } = await service.call("POST", "/v1/sessions", { body: { agent: "one" } });
+  const { body: session } = await service.call("POST", "/v1/sessions", {
+    body: { skill: "greet", agent: "one" },
+  });
   const path = `/v1/sessions/${session.id}/messages`;
   expect((await service.call("POST", path, { body: { message: "x" } })).body.error?.code).toBe(
     "skill_not_allowed",

@@ -10,7 +10,7 @@ import type { Authenticator } from "../keys/authenticate.ts";
 import { type Identity, NOBODY } from "../keys/identity.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { readBytes, readJson, readParams, readQuery } from "./read-request.ts";
+import { readBytes, readJsonBody, readPathParts, readQuery } from "./read-request.ts";
 import { errorBody, type HttpRefusal, refuse } from "./refusal.ts";
 import type { RouteAnswer, ServiceRoute } from "./route.ts";
 
@@ -119,7 +119,7 @@ async function handle(
   context: ServiceContext,
 ): Promise<Result<RouteAnswer, HttpRefusal>> {
   const request = http.req.raw;
-  const params = readParams(route, http.req.param() as Record<string, string>);
+  const params = readPathParts(route, http.req.param() as Record<string, string>);
   if (!params.ok) return params;
   const query = readQuery(route.query, new URL(request.url).searchParams);
   if (!query.ok) return query;
@@ -144,7 +144,7 @@ async function readBody(
   { limits }: ServiceContext,
 ): Promise<Result<unknown, HttpRefusal>> {
   if (takes === "archive") return readBytes(request, limits.uploadBytes);
-  return shape === undefined ? done(undefined) : readJson(shape, request, limits.bodyBytes);
+  return shape === undefined ? done(undefined) : readJsonBody(shape, request, limits.bodyBytes);
 }
 
 function toResponse(outcome: Result<RouteAnswer, HttpRefusal>): Response {

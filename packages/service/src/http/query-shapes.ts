@@ -44,7 +44,7 @@ export const plainName: Shape<string> = patternText(
   "1 to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
 );
 
-export function patternText(pattern: RegExp, allowed: string): Shape<string> {
+function patternText(pattern: RegExp, allowed: string): Shape<string> {
   return describedShape<string>(
     () => ({ type: "string", pattern: pattern.source }),
     (value, place) =>
@@ -65,13 +65,13 @@ export function listOf(item: JsonSchema): JsonSchema {
 }
 
 /** An object with these fields. */
-export function fieldsOf(
+export function objectOf(
   fields: Readonly<Record<string, JsonSchema>>,
   required?: readonly string[],
 ): JsonSchema {
   return { type: "object", properties: fields, required: [...(required ?? Object.keys(fields))] };
 }
 
-export const TEXT: JsonSchema = { type: "string" };
-export const NUMBER: JsonSchema = { type: "number" };
-export const TIME: JsonSchema = { type: "string", format: "date-time" };
+export const TEXT_FIELD: JsonSchema = { type: "string" };
+export const NUMBER_FIELD: JsonSchema = { type: "number" };
+export const TIME_FIELD: JsonSchema = { type: "string", format: "date-time" };

@@ -1,7 +1,7 @@
 /** What a client sends, bounded before it is read and held to the route's shapes. Nothing here throws for what is sent. */
 import { done, type Result } from "@metier/base/result";
 import { readShape, type Shape, type ShapeFault } from "@metier/base/shape";
-import { type HttpRefusal, refuse, refuseInvalid } from "./refusal.ts";
+import { type HttpRefusal, refuse, refuseRequest } from "./refusal.ts";
 import { parameterNames, type ServiceRoute } from "./route.ts";
 
 const MOST_DEPTH = 64;
@@ -12,7 +12,7 @@ const MOST_FAULTS = 5;
 type Read<Value> = Result<Value, HttpRefusal>;
 
 /** Of a path that matched: by name, decoded. `{path*}` is for the path gate to judge. */
-export function readParams(
+export function readPathParts(
   route: ServiceRoute,
   found: Readonly<Record<string, string>>,
 ): Read<Map<string, string>> {
@@ -35,7 +35,7 @@ export function readParams(
 export function readQuery(shape: Shape<unknown> | undefined, search: URLSearchParams): Read<unknown> {
   const names = [...search.keys()];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return refuseInvalid("A query parameter is there twice.", "Send each one once.");
+  if (twice !== undefined) return refuseRequest("A query parameter is there twice.", "Send each one once.");
   if (shape === undefined) return done({});
   return held(shape, Object.fromEntries(search), "query");
 }
@@ -59,12 +59,12 @@ export async function readBytes(request: Request, most: number): Promise<Read<Bu
       chunks.push(chunk);
     }
   } catch {
-    return refuseInvalid("The body was cut off.", "Send the request again."); // The client has gone, or broke its own framing.
+    return refuseRequest("The body was cut off.", "Send the request again."); // The client has gone, or broke its own framing.
   }
   return done(Buffer.concat(chunks));
 }
 
-export async function readJson(
+export async function readJsonBody(
   shape: Shape<unknown>,
   request: Request,
   most: number,
@@ -73,12 +73,12 @@ export async function readJson(
   if (!bytes.ok) return bytes;
   const text = bytes.value.toString("utf8");
   if (deepest(text) > MOST_DEPTH) {
-    return refuseInvalid(`The body is nested more than ${MOST_DEPTH} levels deep.`, "Send a flatter value.");
+    return refuseRequest(`The body is nested more than ${MOST_DEPTH} levels deep.`, "Send a flatter value.");
   }
   try {
     return held(shape, text === "" ? {} : JSON.parse(text), "body");
   } catch {
-    return refuseInvalid(
+    return refuseRequest(
       "The body is not JSON.",
       "Send one JSON object, with `Content-Type: application/json`.",
     );
@@ -87,7 +87,7 @@ export async function readJson(
 
 function held(shape: Shape<unknown>, value: unknown, where: string): Read<unknown> {
   const read = readShape(shape, value);
-  return read.ok ? read : refuseInvalid(...tellFaults(read.refusal, where));
+  return read.ok ? read : refuseRequest(...tellFaults(read.refusal, where));
 }
 
 function tellFaults(faults: readonly ShapeFault[], where: string): [message: string, hint: string] {

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@metier/base/json";
 import { type Refused, refused } from "@metier/base/result";
 
-export type RefusalStatus = 401 | 403 | 404 | 405 | 409 | 410 | 413 | 422 | 429 | 503;
+type RefusalStatus = 401 | 403 | 404 | 405 | 409 | 410 | 413 | 422 | 429 | 503;
 
 export interface HttpRefusal {
   readonly status: RefusalStatus;
@@ -26,11 +26,11 @@ export function refuse(
 }
 
 /** Also for what belongs to another tenant: that it exists is not told. */
-export function refuseUnknown(what: string, id: string, list: string): Refused<HttpRefusal> {
+export function refuseMissing(what: string, id: string, list: string): Refused<HttpRefusal> {
   return refuse(404, "not_found", `No ${what} has the id \`${id}\`.`, `List them with \`GET ${list}\`.`);
 }
 
-export function refuseInvalid(message: string, hint: string): Refused<HttpRefusal> {
+export function refuseRequest(message: string, hint: string): Refused<HttpRefusal> {
   return refuse(422, "invalid_request", message, hint);
 }
 

@@ -11,9 +11,9 @@ import type { ServiceContext } from "../service-context.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
 /** `none`: for anybody who can reach the server. `operator`: an admin key, or somebody on this machine. */
-export type RouteScope = KeyScope | "none" | "operator";
+type RouteScope = KeyScope | "none" | "operator";
 
-export type RouteMethod = "GET" | "POST" | "PUT" | "DELETE";
+type RouteMethod = "GET" | "POST" | "PUT" | "DELETE";
 
 /** A JSON answer; or, for streams and files, a whole response. */
 export type RouteAnswer =
@@ -39,7 +39,7 @@ export interface RouteRequest<Query, Body> {
   readonly signal: AbortSignal;
 }
 
-export interface RouteDefinition<Query, Body> {
+interface RouteDefinition<Query, Body> {
   readonly method: RouteMethod;
   /** With names in braces: `/v1/runs/{id}`. `{path*}` at the end takes the rest. */
   readonly path: string;
@@ -75,7 +75,7 @@ export function defineRoute<Query = Record<never, never>, Body = undefined>(
   return route as unknown as ServiceRoute;
 }
 
-export function answerWith(body: Json | object, status: 200 | 201 | 202 = 200): RouteOutcome {
+export function replyWith(body: Json | object, status: 200 | 201 | 202 = 200): RouteOutcome {
   return done({ status, body: body as Json });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "@metier/base/json";
 
-export type ServiceLogLevel = "info" | "warn" | "error";
+type ServiceLogLevel = "info" | "warn" | "error";
 
 export interface ServiceLog {
   write(level: ServiceLogLevel, message: string, fields?: JsonObject): void;

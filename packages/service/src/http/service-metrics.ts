@@ -3,7 +3,7 @@
 /** Upper bounds in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
-export interface Gauge {
+interface Gauge {
   readonly name: string;
   readonly about: string;
   /** By labels as Prometheus writes them, `state="queued"`; `""` without. */
@@ -26,7 +26,7 @@ const COUNTERS = {
   metier_faults_total: "Faults of the service itself.",
 } as const;
 
-export type ServiceCounter = keyof typeof COUNTERS;
+type ServiceCounter = keyof typeof COUNTERS;
 
 interface Duration {
   readonly buckets: number[];

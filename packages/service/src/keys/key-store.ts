@@ -44,10 +44,10 @@ const keyBodyShape = recordShape<KeyBody>(
   ["userId", "expiresAt", "revokedAt"],
 );
 
-export interface NewKey extends Pick<StoredKey, "tenant" | "name" | "scopes" | "userId" | "expiresAt"> {}
+type NewKey = Pick<StoredKey, "tenant" | "name" | "scopes" | "userId" | "expiresAt">;
 
 /** `revoked` and `expired` say that the secret was right: they are no guesses. */
-export type KeyCheck =
+type KeyCheck =
   | { readonly kind: "known"; readonly identity: Identity }
   | { readonly kind: "revoked" | "expired" | "unknown" };
 

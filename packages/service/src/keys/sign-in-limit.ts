@@ -15,7 +15,7 @@ interface AddressState {
   readonly known: Set<string>;
 }
 
-export interface SignInLimit {
+interface SignInLimit {
   /** Seconds until the address may try again; 0: now. */
   waitFor(address: string, credential: string, now: number): number;
   fail(address: string, now: number): void;

@@ -7,7 +7,7 @@ import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } 
 import type { MasterKey } from "@metier/durable/snapshots";
 import type { Metier, MetierOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
-import { findAgent } from "../runs/agent-versions.ts";
+import { findPinnedAgent } from "../runs/agent-versions.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 
 export interface AdvanceParts {
@@ -104,11 +104,11 @@ async function allowedSkills(
   { tenant, order, skill }: DurableRun,
 ): Promise<readonly string[] | undefined> {
   const { agent } = pinnedOf(order);
-  const named =
-    typeof agent === "string" ? (await findAgent(records, tenant, agent))?.definition.skills : undefined;
-  if (!Array.isArray(named)) return undefined;
-  const names = named.filter((name) => typeof name === "string");
-  return skill === undefined ? names : [skill, ...names];
+  if (typeof agent !== "string") return undefined;
+  const pinned = await findPinnedAgent(records, tenant, agent);
+  if (pinned === undefined) return []; // What it was limited to is not known any more.
+  const { skills } = pinned.definition;
+  return skills === undefined || skill === undefined ? skills : [skill, ...skills];
 }
 
 /** What the service wrote beside the order. */

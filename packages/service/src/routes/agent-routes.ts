@@ -4,33 +4,33 @@ import { tableShape } from "@metier/base/shape";
 import {
   boundedText,
   DEFAULT_PAGE,
-  fieldsOf,
   listOf,
-  NUMBER,
+  NUMBER_FIELD,
+  objectOf,
   pageLimit,
   plainName,
-  TEXT,
-  TIME,
+  TEXT_FIELD,
+  TIME_FIELD,
 } from "../http/query-shapes.ts";
-import { refuse, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { refuse, refuseMissing } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import {
   type AgentDefinition,
   type AgentVersion,
   addVersion,
   agentFields,
-  findAgent,
+  findAgentVersion,
   listAgents,
   listVersions,
   removeAgent,
 } from "../runs/agent-versions.ts";
 
 const GROUP = "agents";
-const agentSchema = fieldsOf({
-  name: TEXT,
-  version: NUMBER,
+const agentSchema = objectOf({
+  name: TEXT_FIELD,
+  version: NUMBER_FIELD,
   definition: { type: "object" },
-  createdAt: TIME,
+  createdAt: TIME_FIELD,
 });
 
 interface NewAgentBody extends AgentDefinition {
@@ -76,7 +76,7 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
       subject: name,
       detail: { version: agent.version },
     });
-    return answerWith(showAgent(agent), 201);
+    return replyWith(showAgent(agent), 201);
   },
 });
 
@@ -93,7 +93,7 @@ const listAllAgents = defineRoute<PageQuery>({
   async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
     const agents = await listAgents(records, tenant, after, limit);
     const next = agents.length === limit ? agents.at(-1)?.name : undefined;
-    return answerWith({ data: agents.map(showAgent), ...(next !== undefined && { next }) });
+    return replyWith({ data: agents.map(showAgent), ...(next !== undefined && { next }) });
   },
 });
 
@@ -105,10 +105,10 @@ const readAgent = defineRoute({
   summary: "Read an agent: its newest version, or `name@2` for its second.",
   answers: { 200: { about: "The agent.", schema: agentSchema } },
   async handle({ identity: { tenant }, param }, { records }) {
-    const agent = await findAgent(records, tenant, param("name"));
+    const agent = await findAgentVersion(records, tenant, param("name"));
     return agent === undefined
-      ? refuseUnknown("agent", param("name"), "/v1/agents")
-      : answerWith(showAgent(agent));
+      ? refuseMissing("agent", param("name"), "/v1/agents")
+      : replyWith(showAgent(agent));
   },
 });
 
@@ -121,8 +121,8 @@ const listAgentVersions = defineRoute({
   answers: { 200: { about: "All versions.", schema: listOf(agentSchema) } },
   async handle({ identity: { tenant }, param }, { records }) {
     const versions = await listVersions(records, tenant, param("name"));
-    if (versions.length === 0) return refuseUnknown("agent", param("name"), "/v1/agents");
-    return answerWith({ data: versions.map(showAgent) });
+    if (versions.length === 0) return refuseMissing("agent", param("name"), "/v1/agents");
+    return replyWith({ data: versions.map(showAgent) });
   },
 });
 
@@ -136,8 +136,8 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
   answers: { 201: { about: "The new version.", schema: agentSchema } },
   async handle({ body, identity: { tenant, keyId: actor }, param }, { records }) {
     const name = param("name");
-    if ((await findAgent(records, tenant, name)) === undefined)
-      return refuseUnknown("agent", name, "/v1/agents");
+    if ((await findAgentVersion(records, tenant, name)) === undefined)
+      return refuseMissing("agent", name, "/v1/agents");
     const agent = await addVersion(records, tenant, name, body, false);
     if (agent === undefined) {
       return refuse(
@@ -154,7 +154,7 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
       subject: name,
       detail: { version: agent.version },
     });
-    return answerWith(showAgent(agent), 201);
+    return replyWith(showAgent(agent), 201);
   },
 });
 
@@ -164,12 +164,12 @@ const deleteAgent = defineRoute({
   scope: "write",
   group: GROUP,
   summary: "Remove an agent for new runs. Runs under way keep it.",
-  answers: { 200: { about: "What was removed.", schema: fieldsOf({ name: TEXT }) } },
+  answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
   async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
     const name = param("name");
-    if (!(await removeAgent(records, tenant, name))) return refuseUnknown("agent", name, "/v1/agents");
+    if (!(await removeAgent(records, tenant, name))) return refuseMissing("agent", name, "/v1/agents");
     await records.audit({ tenant, actor, action: "agent.removed", subject: name });
-    return answerWith({ name });
+    return replyWith({ name });
   },
 });
 

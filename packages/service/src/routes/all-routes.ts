@@ -1,7 +1,7 @@
 /** The route table: everything the service answers, and the document that describes it. */
 import type { JsonObject } from "@metier/base/json";
 import { describeApi } from "../http/openapi.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { AUDIT_ROUTES } from "./audit-routes.ts";
 import { KEY_ROUTES } from "./key-routes.ts";
@@ -27,7 +27,7 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     answers: { 200: { about: "OpenAPI 3.1." } },
     async handle() {
       document ??= describeApi(routes, version);
-      return answerWith(document);
+      return replyWith(document);
     },
   });
   const routes: readonly ServiceRoute[] = [

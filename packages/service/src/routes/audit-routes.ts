@@ -4,29 +4,29 @@ import { tableShape } from "@metier/base/shape";
 import type { AuditLine } from "@metier/durable";
 import {
   DEFAULT_PAGE,
-  fieldsOf,
   listOf,
-  NUMBER,
+  NUMBER_FIELD,
   numberText,
+  objectOf,
   pageLimit,
-  TEXT,
-  TIME,
+  TEXT_FIELD,
+  TIME_FIELD,
 } from "../http/query-shapes.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 
 interface AuditQuery {
   readonly after?: number;
   readonly limit?: number;
 }
 
-const lineSchema = fieldsOf({
-  seq: NUMBER,
-  at: TIME,
-  actor: TEXT,
-  action: TEXT,
-  subject: TEXT,
-  previous: TEXT,
-  digest: TEXT,
+const lineSchema = objectOf({
+  seq: NUMBER_FIELD,
+  at: TIME_FIELD,
+  actor: TEXT_FIELD,
+  action: TEXT_FIELD,
+  subject: TEXT_FIELD,
+  previous: TEXT_FIELD,
+  digest: TEXT_FIELD,
 });
 
 function showLine({ detail, at, tenant: _, ...line }: AuditLine): JsonObject {
@@ -46,7 +46,7 @@ const readAudit = defineRoute<AuditQuery>({
   async handle({ query: { after = 0, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
     const lines = await records.auditLines(tenant, after, limit);
     const next = lines.length === limit ? lines.at(-1)?.seq : undefined;
-    return answerWith({ data: lines.map(showLine), ...(next !== undefined && { next: String(next) }) });
+    return replyWith({ data: lines.map(showLine), ...(next !== undefined && { next: String(next) }) });
   },
 });
 

@@ -2,7 +2,7 @@
 import { done, type Result } from "@metier/base/result";
 import type { DurableRun } from "@metier/durable";
 import { readRunId } from "@metier/run/events";
-import { type HttpRefusal, refuseUnknown } from "../http/refusal.ts";
+import { type HttpRefusal, refuseMissing } from "../http/refusal.ts";
 import type { Identity } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 
@@ -12,5 +12,5 @@ export async function findRun(
   id: string,
 ): Promise<Result<DurableRun, HttpRefusal>> {
   const run = readRunId(id) === undefined ? undefined : await journal.get(id);
-  return run?.tenant === tenant ? done(run) : refuseUnknown("run", id, "/v1/runs");
+  return run?.tenant === tenant ? done(run) : refuseMissing("run", id, "/v1/runs");
 }

@@ -1,21 +1,21 @@
 /** API keys: made, listed and revoked by admins. The text of a key is shown once, when it is made. */
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, listShape, tableShape } from "@metier/base/shape";
-import { boundedText, fieldsOf, listOf, TEXT, TIME, timeText } from "../http/query-shapes.ts";
-import { refuse, refuseInvalid, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { boundedText, listOf, objectOf, TEXT_FIELD, TIME_FIELD, timeText } from "../http/query-shapes.ts";
+import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { isActing, type StoredKey } from "../keys/key-store.ts";
 import { KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope, ROLE_SCOPES } from "../keys/scopes.ts";
 
 const GROUP = "keys";
-const keySchema = fieldsOf(
+const keySchema = objectOf(
   {
-    id: TEXT,
-    name: TEXT,
+    id: TEXT_FIELD,
+    name: TEXT_FIELD,
     scopes: { type: "array", items: { enum: [...KEY_SCOPES] } },
-    status: TEXT,
-    createdAt: TIME,
-    expiresAt: TIME,
+    status: TEXT_FIELD,
+    createdAt: TIME_FIELD,
+    expiresAt: TIME_FIELD,
   },
   ["id", "name", "scopes", "status", "createdAt"],
 );
@@ -65,19 +65,19 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
   async handle({ body: { role, scopes, ...body }, identity, headers: _ }, context) {
     const granted = role === undefined ? (scopes ?? []) : ROLE_SCOPES[role];
     if ((role === undefined) === (scopes === undefined) || granted.length === 0) {
-      return refuseInvalid(
+      return refuseRequest(
         "A key needs a `role` or a list of `scopes`, not both.",
         `Roles: ${KEY_ROLES.join(", ")}. Scopes: ${KEY_SCOPES.join(", ")}.`,
       );
     }
     if (body.expiresAt !== undefined && body.expiresAt <= context.now()) {
-      return refuseInvalid("`expiresAt` has passed already.", "Give a time in the future, or leave it out.");
+      return refuseRequest("`expiresAt` has passed already.", "Give a time in the future, or leave it out.");
     }
     const { tenant, keyId: actor } = identity;
     const made = await context.keys.create({ tenant, ...body, scopes: [...new Set(granted)] });
     const detail = { name: body.name, scopes: [...made.key.scopes] };
     await context.records.audit({ tenant, actor, action: "key.created", subject: made.key.id, detail });
-    return answerWith({ ...showKey(made.key, context.now()), key: made.text }, 201);
+    return replyWith({ ...showKey(made.key, context.now()), key: made.text }, 201);
   },
 });
 
@@ -89,7 +89,7 @@ const listKeys = defineRoute({
   summary: "List API keys, without their texts.",
   answers: { 200: { about: "All keys.", schema: listOf(keySchema) } },
   async handle({ identity }, { keys, now }) {
-    return answerWith({ data: (await keys.list(identity.tenant)).map((key) => showKey(key, now())) });
+    return replyWith({ data: (await keys.list(identity.tenant)).map((key) => showKey(key, now())) });
   },
 });
 
@@ -111,9 +111,9 @@ const revokeKey = defineRoute({
       );
     }
     const key = await keys.revoke(tenant, param("id"), now());
-    if (key === undefined) return refuseUnknown("key", param("id"), "/v1/keys");
+    if (key === undefined) return refuseMissing("key", param("id"), "/v1/keys");
     await records.audit({ tenant, actor, action: "key.revoked", subject: key.id });
-    return answerWith(showKey(key, now()));
+    return replyWith(showKey(key, now()));
   },
 });
 

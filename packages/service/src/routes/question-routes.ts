@@ -6,9 +6,17 @@ import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { choiceShape, jsonShape, tableShape } from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
-import { boundedText, DEFAULT_PAGE, fieldsOf, listOf, pageLimit, TEXT, TIME } from "../http/query-shapes.ts";
-import { type HttpRefusal, refuse, refuseInvalid, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type RouteOutcome, type ServiceRoute } from "../http/route.ts";
+import {
+  boundedText,
+  DEFAULT_PAGE,
+  listOf,
+  objectOf,
+  pageLimit,
+  TEXT_FIELD,
+  TIME_FIELD,
+} from "../http/query-shapes.ts";
+import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
+import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { Identity } from "../keys/identity.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -26,12 +34,20 @@ const STATUSES = [
 ] as const satisfies readonly QuestionStatus[];
 const GROUP = "approvals";
 const statusSchema = { enum: [...STATUSES] };
-const approvalSchema = fieldsOf(
-  { id: TEXT, run: TEXT, kind: TEXT, tool: TEXT, input: {}, status: statusSchema, askedAt: TIME },
+const approvalSchema = objectOf(
+  {
+    id: TEXT_FIELD,
+    run: TEXT_FIELD,
+    kind: TEXT_FIELD,
+    tool: TEXT_FIELD,
+    input: {},
+    status: statusSchema,
+    askedAt: TIME_FIELD,
+  },
   ["id", "run", "status"],
 );
-const questionSchema = fieldsOf(
-  { id: TEXT, run: TEXT, question: TEXT, status: statusSchema, askedAt: TIME },
+const questionSchema = objectOf(
+  { id: TEXT_FIELD, run: TEXT_FIELD, question: TEXT_FIELD, status: statusSchema, askedAt: TIME_FIELD },
   ["id", "run", "status"],
 );
 
@@ -90,7 +106,7 @@ async function listQuestions(
   const shown = found.slice(0, limit);
   const data = await Promise.all(shown.map((question) => showQuestion(context, question)));
   const next = shown.length === limit ? shown.at(-1)?.id : undefined;
-  return answerWith({ data, ...(next !== undefined && { next }) });
+  return replyWith({ data, ...(next !== undefined && { next }) });
 }
 
 async function findQuestion(
@@ -101,7 +117,7 @@ async function findQuestion(
 ): Promise<Result<Question, HttpRefusal>> {
   const question = await journal.question(id);
   if (question?.tenant === tenant && groupOf(question) === group) return done(question);
-  return refuseUnknown(group === "approvals" ? "approval" : "question", id, `/v1/${group}`);
+  return refuseMissing(group === "approvals" ? "approval" : "question", id, `/v1/${group}`);
 }
 
 async function giveAnswer(
@@ -122,7 +138,7 @@ async function giveAnswer(
   }
   const by = identity.userId === undefined ? identity.keyId : `${identity.userId} (${identity.keyId})`;
   const outcome = await context.journal.answer(question.id, { ...answer, by });
-  if (outcome.kind === "unknown") return refuseUnknown("question", question.id, "/v1/approvals");
+  if (outcome.kind === "unknown") return refuseMissing("question", question.id, "/v1/approvals");
   if (outcome.kind === "late") return refuseLate(outcome.question);
   await context.engine.wake(question.rootId);
   context.notices.changed(question.runId);
@@ -138,7 +154,7 @@ async function giveAnswer(
       isEdited: isJsonObject(answer.answer) && "input" in answer.answer,
     },
   });
-  return answerWith(await showQuestion(context, outcome.question));
+  return replyWith(await showQuestion(context, outcome.question));
 }
 
 function pickTool({ body }: Question): JsonObject {
@@ -207,7 +223,7 @@ const readApproval = defineRoute({
   answers: { 200: { about: "The approval.", schema: approvalSchema } },
   async handle({ identity, param }, context) {
     const found = await findQuestion(context, identity, "approvals", param("id"));
-    return found.ok ? answerWith(await showQuestion(context, found.value)) : found;
+    return found.ok ? replyWith(await showQuestion(context, found.value)) : found;
   },
 });
 
@@ -226,7 +242,7 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
     const found = await findQuestion(context, identity, "approvals", param("id"));
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
-      return refuseInvalid("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+      return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
     }
     const status = decision === "approve" ? "approved" : "denied";
     return giveAnswer(context, identity, found.value, { status, answer });

@@ -4,7 +4,7 @@ import { tableShape } from "@metier/base/shape";
 import { ENDED } from "@metier/durable";
 import { streamEvents } from "../http/event-stream.ts";
 import { numberText } from "../http/query-shapes.ts";
-import { refuse, refuseInvalid } from "../http/refusal.ts";
+import { refuse, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type ServiceRoute } from "../http/route.ts";
 import { openProjection } from "../runs/project-event.ts";
 import { findRun } from "./find-run.ts";
@@ -35,7 +35,7 @@ const readEvents = defineRoute<EventsQuery>({
     const run = found.value;
     const seen = headers.get("last-event-id") ?? "";
     if (seen !== "" && !/^\d{1,15}$/.test(seen)) {
-      return refuseInvalid(
+      return refuseRequest(
         "`Last-Event-ID` is not a sequence number.",
         "Send the last `id:` of this stream, or none.",
       );

@@ -7,9 +7,9 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { listFiles, openContained } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
-import { fieldsOf, listOf, NUMBER, TEXT } from "../http/query-shapes.ts";
+import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { Identity } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { findRun } from "./find-run.ts";
@@ -36,12 +36,14 @@ const listRunFiles = defineRoute({
   scope: "read",
   group: GROUP,
   summary: "List the files in the work folder of a run.",
-  answers: { 200: { about: "Paths and sizes.", schema: listOf(fieldsOf({ path: TEXT, size: NUMBER })) } },
+  answers: {
+    200: { about: "Paths and sizes.", schema: listOf(objectOf({ path: TEXT_FIELD, size: NUMBER_FIELD })) },
+  },
   async handle({ identity, param }, context) {
     const folder = await findFolder(context, identity, param("id"));
     if (!folder.ok) return folder;
     const { value } = folder;
-    if (value === undefined) return answerWith({ data: [] });
+    if (value === undefined) return replyWith({ data: [] });
     const listing = listFiles(value, MOST_ENTRIES);
     if (!listing.ok) {
       return refuse(
@@ -55,7 +57,7 @@ const listRunFiles = defineRoute({
     const data = files.map(({ path }) => {
       return { path, size: statSync(join(value, path), { throwIfNoEntry: false })?.size ?? 0 };
     });
-    return answerWith({ data });
+    return replyWith({ data });
   },
 });
 

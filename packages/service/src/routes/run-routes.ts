@@ -14,15 +14,15 @@ import { type DurableStatus, ENDED } from "@metier/durable";
 import {
   boundedText,
   DEFAULT_PAGE,
-  fieldsOf,
   listOf,
-  NUMBER,
+  NUMBER_FIELD,
+  objectOf,
   pageLimit,
-  TEXT,
-  TIME,
+  TEXT_FIELD,
+  TIME_FIELD,
 } from "../http/query-shapes.ts";
-import { type HttpRefusal, refuse, refuseInvalid } from "../http/refusal.ts";
-import { answerWith, defineRoute, type RouteRequest, type ServiceRoute } from "../http/route.ts";
+import { type HttpRefusal, refuse, refuseRequest } from "../http/refusal.ts";
+import { defineRoute, type RouteRequest, replyWith, type ServiceRoute } from "../http/route.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import { orderRun, type RunWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
@@ -57,16 +57,16 @@ export const wishFields = {
 const startShape = tableShape<RunWish>(wishFields, ["skill"]);
 
 const statusSchema = { enum: [...STATUSES] };
-const runSchema = fieldsOf(
+const runSchema = objectOf(
   {
-    id: TEXT,
+    id: TEXT_FIELD,
     status: statusSchema,
-    skill: TEXT,
-    createdAt: TIME,
-    updatedAt: TIME,
-    activeMs: NUMBER,
-    events: NUMBER,
-    text: TEXT,
+    skill: TEXT_FIELD,
+    createdAt: TIME_FIELD,
+    updatedAt: TIME_FIELD,
+    activeMs: NUMBER_FIELD,
+    events: NUMBER_FIELD,
+    text: TEXT_FIELD,
     usage: { type: "object" },
   },
   ["id", "status", "createdAt", "updatedAt"],
@@ -117,7 +117,7 @@ const startRun = defineRoute<Record<never, never>, RunWish>({
   answers: {
     201: {
       about: "The run, or the one that this key made before.",
-      schema: fieldsOf({ id: TEXT, status: statusSchema }),
+      schema: objectOf({ id: TEXT_FIELD, status: statusSchema }),
     },
   },
   async handle({ body, headers, identity }, context) {
@@ -125,7 +125,7 @@ const startRun = defineRoute<Record<never, never>, RunWish>({
     if (!allowed.ok) return allowed;
     const key = headers.get("idempotency-key") ?? undefined;
     if (key !== undefined && (key.length === 0 || key.length > 255)) {
-      return refuseInvalid(
+      return refuseRequest(
         "`Idempotency-Key` has 0 or more than 255 characters.",
         "Send 1 to 255 characters.",
       );
@@ -140,7 +140,7 @@ const startRun = defineRoute<Record<never, never>, RunWish>({
       const detail = { skill: body.skill, approve: body.approve ?? "ask" };
       await context.records.audit({ tenant, actor, action: "run.started", subject: id, detail });
     }
-    return answerWith({ id, status }, 201);
+    return replyWith({ id, status }, 201);
   },
 });
 
@@ -161,7 +161,7 @@ const listRuns = defineRoute<ListQuery>({
   async handle({ query: { limit = DEFAULT_PAGE, ...filter }, identity: { tenant } }, { journal }) {
     const runs = await journal.list({ tenant, isRoot: true, ...filter, limit });
     const last = runs.length === limit ? runs.at(-1)?.id : undefined;
-    return answerWith({ data: runs.map(summarizeRun), ...(last !== undefined && { next: last }) });
+    return replyWith({ data: runs.map(summarizeRun), ...(last !== undefined && { next: last }) });
   },
 });
 
@@ -175,7 +175,7 @@ const readRun = defineRoute({
   async handle({ identity, param }, context) {
     const run = await findRun(context, identity, param("id"));
     if (!run.ok) return run;
-    return answerWith(
+    return replyWith(
       showRun(run.value, await openProjection(context.journal, run.value.id, context.hiddenFolders)),
     );
   },
@@ -188,7 +188,10 @@ const cancelRun = defineRoute({
   group: GROUP,
   summary: "Cancel a run. Its processes are ended; what it did stays.",
   answers: {
-    202: { about: "It will end; follow its events.", schema: fieldsOf({ id: TEXT, status: statusSchema }) },
+    202: {
+      about: "It will end; follow its events.",
+      schema: objectOf({ id: TEXT_FIELD, status: statusSchema }),
+    },
   },
   async handle({ identity, param }, context) {
     const found = await findRun(context, identity, param("id"));
@@ -204,7 +207,7 @@ const cancelRun = defineRoute({
       const { tenant, keyId: actor } = identity;
       await context.records.audit({ tenant, actor, action: "run.cancelled", subject: run.id });
     }
-    return answerWith({ id: run.id, status: run.status, isCancelled: !ENDED.has(run.status) }, 202);
+    return replyWith({ id: run.id, status: run.status, isCancelled: !ENDED.has(run.status) }, 202);
   },
 });
 

@@ -3,9 +3,17 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, flagShape, tableShape } from "@metier/base/shape";
 import type { StoredRecord } from "@metier/durable";
-import { boundedText, DEFAULT_PAGE, fieldsOf, listOf, pageLimit, TEXT, TIME } from "../http/query-shapes.ts";
-import { refuse, refuseInvalid, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import {
+  boundedText,
+  DEFAULT_PAGE,
+  listOf,
+  objectOf,
+  pageLimit,
+  TEXT_FIELD,
+  TIME_FIELD,
+} from "../http/query-shapes.ts";
+import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { RunWish } from "../runs/order-run.ts";
 import { readCron } from "../schedules/cron-times.ts";
 import { toBody } from "../schedules/fire-schedules.ts";
@@ -13,17 +21,17 @@ import { CATCH_UP, readSchedule, SCHEDULE_KIND, type Schedule } from "../schedul
 import { checkApprove, wishFields } from "./run-routes.ts";
 
 const GROUP = "schedules";
-const scheduleSchema = fieldsOf(
+const scheduleSchema = objectOf(
   {
-    id: TEXT,
-    name: TEXT,
-    cron: TEXT,
-    timeZone: TEXT,
+    id: TEXT_FIELD,
+    name: TEXT_FIELD,
+    cron: TEXT_FIELD,
+    timeZone: TEXT_FIELD,
     catchUp: { enum: [...CATCH_UP] },
     isPaused: { type: "boolean" },
-    nextAt: TIME,
-    lastAt: TIME,
-    lastRun: TEXT,
+    nextAt: TIME_FIELD,
+    lastAt: TIME_FIELD,
+    lastRun: TEXT_FIELD,
   },
   ["id", "name", "cron", "timeZone", "catchUp", "isPaused", "nextAt"],
 );
@@ -79,7 +87,7 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
     const allowed = checkApprove(identity, run.approve);
     if (!allowed.ok) return allowed;
     const times = await readCron(cron, timeZone);
-    if (!times.ok) return refuseInvalid(times.refusal.message, times.refusal.hint ?? "");
+    if (!times.ok) return refuseRequest(times.refusal.message, times.refusal.hint ?? "");
     const nextAt = times.value.after(now()) ?? now();
     const { tenant, keyId: actor, userId } = identity;
     const id = `sch-${randomBytes(10).toString("hex")}`;
@@ -88,7 +96,7 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
     if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
     const detail = { name, cron, timeZone, skill: run.skill, approve: run.approve ?? "ask" };
     await records.audit({ tenant, actor, action: "schedule.created", subject: id, detail });
-    return answerWith(showSchedule(stored), 201);
+    return replyWith(showSchedule(stored), 201);
   },
 });
 
@@ -105,7 +113,7 @@ const listSchedules = defineRoute<PageQuery>({
   async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
     const schedules = await records.list({ tenant, kind: SCHEDULE_KIND, after, limit });
     const next = schedules.length === limit ? schedules.at(-1)?.id : undefined;
-    return answerWith({ data: schedules.map(showSchedule), ...(next !== undefined && { next }) });
+    return replyWith({ data: schedules.map(showSchedule), ...(next !== undefined && { next }) });
   },
 });
 
@@ -118,9 +126,7 @@ const readOneSchedule = defineRoute({
   answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
   async handle({ identity: { tenant }, param }, { records }) {
     const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
-    return stored
-      ? answerWith(showSchedule(stored))
-      : refuseUnknown("schedule", param("id"), "/v1/schedules");
+    return stored ? replyWith(showSchedule(stored)) : refuseMissing("schedule", param("id"), "/v1/schedules");
   },
 });
 
@@ -136,7 +142,7 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
     const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
     const schedule = stored && readSchedule(stored);
     if (stored === undefined || schedule === undefined) {
-      return refuseUnknown("schedule", param("id"), "/v1/schedules");
+      return refuseMissing("schedule", param("id"), "/v1/schedules");
     }
     const times = await readCron(schedule.cron, schedule.timeZone);
     const nextAt = (times.ok ? times.value.after(now()) : undefined) ?? schedule.nextAt;
@@ -151,7 +157,7 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
     }
     const action = isPaused ? "schedule.paused" : "schedule.resumed";
     await records.audit({ tenant, actor, action, subject: stored.id });
-    return answerWith(showSchedule(changed));
+    return replyWith(showSchedule(changed));
   },
 });
 
@@ -161,14 +167,14 @@ const deleteSchedule = defineRoute({
   scope: "write",
   group: GROUP,
   summary: "Remove a schedule. Runs that it started go on.",
-  answers: { 200: { about: "What was removed.", schema: fieldsOf({ id: TEXT }) } },
+  answers: { 200: { about: "What was removed.", schema: objectOf({ id: TEXT_FIELD }) } },
   async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
     const id = param("id");
     if (!(await records.delete({ tenant, kind: SCHEDULE_KIND, id }))) {
-      return refuseUnknown("schedule", id, "/v1/schedules");
+      return refuseMissing("schedule", id, "/v1/schedules");
     }
     await records.audit({ tenant, actor, action: "schedule.removed", subject: id });
-    return answerWith({ id });
+    return replyWith({ id });
   },
 });
 

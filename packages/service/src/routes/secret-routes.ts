@@ -1,14 +1,14 @@
 /** Secrets: written and never read. What is stored is sealed with the master key; a worker opens it where a step runs. */
 
 import { readShape, tableShape } from "@metier/base/shape";
-import { boundedText, fieldsOf, listOf, plainName, TEXT, TIME } from "../http/query-shapes.ts";
-import { refuseInvalid, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { boundedText, listOf, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { refuseMissing, refuseRequest } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 
 const KIND = "secret";
 const GROUP = "secrets";
 const MOST_SECRETS = 1_000;
-const secretSchema = fieldsOf({ name: TEXT, updatedAt: TIME });
+const secretSchema = objectOf({ name: TEXT_FIELD, updatedAt: TIME_FIELD });
 
 interface SecretBody {
   readonly value: string;
@@ -25,7 +25,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
   async handle({ body: { value }, identity: { tenant, keyId: actor }, param }, { records, masterKey }) {
     const name = param("name");
     if (!readShape(plainName, name).ok) {
-      return refuseInvalid(
+      return refuseRequest(
         "That is not a name for a secret.",
         "Use 1 to 64 letters, digits, `.`, `_` and `-`.",
       );
@@ -38,7 +38,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
       if (stored === undefined) continue; // Somebody else wrote it at the same time: the later one counts.
       const action = before === undefined ? "secret.created" : "secret.changed";
       await records.audit({ tenant, actor, action, subject: name });
-      return answerWith({ name, updatedAt: new Date(stored.updatedAt).toISOString() });
+      return replyWith({ name, updatedAt: new Date(stored.updatedAt).toISOString() });
     }
   },
 });
@@ -56,7 +56,7 @@ const listSecrets = defineRoute({
       name: id,
       updatedAt: new Date(updatedAt).toISOString(),
     }));
-    return answerWith({ data });
+    return replyWith({ data });
   },
 });
 
@@ -66,14 +66,14 @@ const deleteSecret = defineRoute({
   scope: "write",
   group: GROUP,
   summary: "Remove a secret.",
-  answers: { 200: { about: "What was removed.", schema: fieldsOf({ name: TEXT }) } },
+  answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
   async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
     const name = param("name");
     if (!(await records.delete({ tenant, kind: KIND, id: name }))) {
-      return refuseUnknown("secret", name, "/v1/secrets");
+      return refuseMissing("secret", name, "/v1/secrets");
     }
     await records.audit({ tenant, actor, action: "secret.removed", subject: name });
-    return answerWith({ name });
+    return replyWith({ name });
   },
 });
 

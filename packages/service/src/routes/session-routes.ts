@@ -11,17 +11,17 @@ import { createRunId } from "@metier/run/events";
 import {
   boundedText,
   DEFAULT_PAGE,
-  fieldsOf,
   listOf,
-  NUMBER,
+  NUMBER_FIELD,
+  objectOf,
   pageLimit,
-  TEXT,
-  TIME,
+  TEXT_FIELD,
+  TIME_FIELD,
 } from "../http/query-shapes.ts";
-import { type HttpRefusal, refuse, refuseInvalid, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { Identity } from "../keys/identity.ts";
-import { type OrderedRun, orderRun, type RunOwner, type TurnWish } from "../runs/order-run.ts";
+import { type OrderedRun, type OrderOwner, orderRun, type TurnWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { checkApprove } from "./run-routes.ts";
@@ -30,15 +30,18 @@ const KIND = "session";
 const GROUP = "sessions";
 const MOST_TURNS = 1_000;
 const MOST_HISTORY = 100_000;
-const sessionSchema = fieldsOf({ id: TEXT, skill: TEXT, agent: TEXT, turns: NUMBER, createdAt: TIME }, [
-  "id",
-  "createdAt",
-]);
-const messageSchema = fieldsOf({ turn: NUMBER, run: TEXT, status: TEXT, message: TEXT, text: TEXT }, [
-  "turn",
-  "run",
-  "message",
-]);
+/** So long its run may still be missing after a turn was written. */
+const UNWRITTEN_MS = 60_000;
+/** A turn that is older and has no run lost it with old runs, not by a kill. */
+const UNFINISHED_MS = 86_400_000;
+const sessionSchema = objectOf(
+  { id: TEXT_FIELD, skill: TEXT_FIELD, agent: TEXT_FIELD, turns: NUMBER_FIELD, createdAt: TIME_FIELD },
+  ["id", "createdAt"],
+);
+const messageSchema = objectOf(
+  { turn: NUMBER_FIELD, run: TEXT_FIELD, status: TEXT_FIELD, message: TEXT_FIELD, text: TEXT_FIELD },
+  ["turn", "run", "message"],
+);
 
 interface SessionBody {
   readonly skill?: string;
@@ -61,6 +64,8 @@ interface Turn {
   readonly runId: string;
   readonly message: string;
   readonly approve?: "ask" | "allow" | undefined;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
 }
 
 async function findSession(
@@ -69,14 +74,20 @@ async function findSession(
   id: string,
 ): Promise<Result<StoredRecord, HttpRefusal>> {
   const session = await records.get({ tenant, kind: KIND, id });
-  return session === undefined ? refuseUnknown("session", id, "/v1/sessions") : done(session);
+  return session === undefined ? refuseMissing("session", id, "/v1/sessions") : done(session);
 }
 
 async function readTurns({ records }: ServiceContext, tenant: string, id: string): Promise<readonly Turn[]> {
   const stored = await records.list({ tenant, kind: `turn/${id}`, limit: MOST_TURNS });
-  return stored.map(({ id: number, body }) => {
+  return stored.map(({ id: number, body, createdAt: writtenAt }) => {
     const approve = body.approve === "allow" ? "allow" : "ask";
-    return { number: Number(number), runId: textOf(body.runId), message: textOf(body.message), approve };
+    return {
+      number: Number(number),
+      runId: textOf(body.runId),
+      message: textOf(body.message),
+      approve,
+      writtenAt,
+    };
   });
 }
 
@@ -126,7 +137,7 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
   answers: { 201: { about: "The session.", schema: sessionSchema } },
   async handle({ body, identity: { tenant, userId } }, { records }) {
     if (body.skill === undefined && body.agent === undefined) {
-      return refuseInvalid(
+      return refuseRequest(
         "A session needs an `agent` or a `skill`.",
         "Name one of them, or a skill with the agent for it.",
       );
@@ -138,7 +149,7 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
       0,
     );
     if (stored === undefined) throw new Error(`A session with the id \`${id}\` exists already.`);
-    return answerWith(showSession(stored), 201);
+    return replyWith(showSession(stored), 201);
   },
 });
 
@@ -155,7 +166,7 @@ const listSessions = defineRoute<PageQuery>({
   async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
     const sessions = await records.list({ tenant, kind: KIND, after, limit });
     const next = sessions.length === limit ? sessions.at(-1)?.id : undefined;
-    return answerWith({ data: sessions.map(showSession), ...(next !== undefined && { next }) });
+    return replyWith({ data: sessions.map(showSession), ...(next !== undefined && { next }) });
   },
 });
 
@@ -170,7 +181,7 @@ const readSession = defineRoute({
     const session = await findSession(context, identity, param("id"));
     if (!session.ok) return session;
     const turns = (await readTurns(context, identity.tenant, param("id"))).length;
-    return answerWith({ ...showSession(session.value), turns });
+    return replyWith({ ...showSession(session.value), turns });
   },
 });
 
@@ -193,7 +204,7 @@ const listMessages = defineRoute({
         return { turn: number, run: runId, status: run?.status ?? "queued", message, text };
       }),
     );
-    return answerWith({ data });
+    return replyWith({ data });
   },
 });
 
@@ -207,7 +218,10 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
     "message",
   ]),
   answers: {
-    201: { about: "The run of this message.", schema: fieldsOf({ run: TEXT, turn: NUMBER, status: TEXT }) },
+    201: {
+      about: "The run of this message.",
+      schema: objectOf({ run: TEXT_FIELD, turn: NUMBER_FIELD, status: TEXT_FIELD }),
+    },
   },
   async handle({ body, identity, param }, context) {
     const session = await findSession(context, identity, param("id"));
@@ -217,7 +231,8 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
     const turns = await readTurns(context, identity.tenant, param("id"));
     const free = await checkFree(context, turns);
     if (!free.ok) return free;
-    const turn: Turn = { number: turns.length + 1, runId: createRunId(context.now()), ...body };
+    const [number, runId, writtenAt] = [turns.length + 1, createRunId(context.now()), context.now()];
+    const turn: Turn = { number, runId, writtenAt, ...body };
     const key = turnKey(identity.tenant, param("id"), turn.number);
     if ((await context.records.put(key, { runId: turn.runId, ...body }, 0)) === undefined) {
       return refuse(
@@ -229,7 +244,7 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
     }
     const ordered = await orderTurn(context, identity, session.value, turns, turn);
     if (ordered.ok)
-      return answerWith({ run: turn.runId, turn: turn.number, status: ordered.value.status }, 201);
+      return replyWith({ run: turn.runId, turn: turn.number, status: ordered.value.status }, 201);
     await context.records.delete(key);
     return ordered;
   },
@@ -237,7 +252,7 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
 
 async function orderTurn(
   context: ServiceContext,
-  owner: RunOwner,
+  owner: OrderOwner,
   { id, body: { skill, agent } }: StoredRecord,
   before: readonly Turn[],
   { runId, message, approve }: Turn,
@@ -259,7 +274,8 @@ export async function finishTurns(context: ServiceContext): Promise<void> {
   for (const session of await context.records.listAll(KIND)) {
     const turns = await readTurns(context, session.tenant, session.id);
     const last = turns.at(-1);
-    if (last === undefined || (await context.journal.get(last.runId)) !== undefined) continue;
+    if (last === undefined || context.now() - last.writtenAt > UNFINISHED_MS) continue;
+    if ((await context.journal.get(last.runId)) !== undefined) continue;
     const { userId } = session.body;
     const owner = { tenant: session.tenant, userId: typeof userId === "string" ? userId : undefined };
     const ordered = await orderTurn(context, owner, session, turns.slice(0, -1), last);
@@ -284,9 +300,12 @@ async function checkFree(
     );
   }
   const last = turns.at(-1);
-  const run = last && (await context.journal.get(last.runId));
-  if (run === undefined || ENDED.has(run.status)) return done(undefined);
-  const message = `The session still works on its last message: run \`${run.id}\` is ${run.status}.`;
+  if (last === undefined) return done(undefined);
+  const run = await context.journal.get(last.runId);
+  // A run is written right after its turn; one that was, and is not there any more, was removed with old runs.
+  const isFree = run === undefined ? context.now() - last.writtenAt > UNWRITTEN_MS : ENDED.has(run.status);
+  if (isFree) return done(undefined);
+  const message = `The session still works on its last message: run \`${last.runId}\` is ${run?.status ?? "queued"}.`;
   return refuse(409, "session_busy", message, "Wait until that run has ended, or cancel it.");
 }
 

@@ -3,32 +3,32 @@
 import { isDigest } from "@metier/base/digest";
 import type { JsonObject } from "@metier/base/json";
 import type { Refused } from "@metier/base/result";
-import { fieldsOf, listOf, NUMBER, TEXT, TIME } from "../http/query-shapes.ts";
-import { type HttpRefusal, refuse, refuseUnknown } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
-import type { ShelvedVersion } from "../shelf/skill-shelf.ts";
+import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { type HttpRefusal, refuse, refuseMissing } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import type { ServedVersion } from "../shelf/skill-shelf.ts";
 
 const GROUP = "skills";
 const trustSchema = { enum: ["trusted", "untrusted"] };
-const skillSchema = fieldsOf(
+const skillSchema = objectOf(
   {
-    name: TEXT,
-    description: TEXT,
+    name: TEXT_FIELD,
+    description: TEXT_FIELD,
     source: { enum: ["server", "upload"] },
     trust: trustSchema,
-    current: TEXT,
+    current: TEXT_FIELD,
   },
   ["name", "description", "source", "trust"],
 );
-const versionSchema = fieldsOf({
-  digest: TEXT,
+const versionSchema = objectOf({
+  digest: TEXT_FIELD,
   trust: trustSchema,
-  uploadedAt: TIME,
-  files: NUMBER,
-  bytes: NUMBER,
+  uploadedAt: TIME_FIELD,
+  files: NUMBER_FIELD,
+  bytes: NUMBER_FIELD,
 });
 
-function showVersion({ uploadedAt, ...version }: ShelvedVersion): JsonObject {
+function showVersion({ uploadedAt, ...version }: ServedVersion): JsonObject {
   const { digest, trust, uploadedBy, grantedBy, files, bytes } = version;
   return {
     digest,
@@ -53,7 +53,7 @@ const listSkills = defineRoute({
   group: GROUP,
   summary: "List the skills that can be run.",
   answers: { 200: { about: "All skills.", schema: listOf(skillSchema) } },
-  handle: async ({ identity }, { shelf }) => answerWith({ data: await shelf.list(identity.tenant) }),
+  handle: async ({ identity }, { shelf }) => replyWith({ data: await shelf.list(identity.tenant) }),
 });
 
 const uploadSkill = defineRoute<Record<never, never>, Buffer>({
@@ -74,7 +74,7 @@ const uploadSkill = defineRoute<Record<never, never>, Buffer>({
       const detail = { digest: version.digest };
       await records.audit({ tenant, actor: keyId, action: "skill.uploaded", subject: name, detail });
     }
-    return answerWith({ name, ...showVersion(version), remarks: [...remarks] }, 201);
+    return replyWith({ name, ...showVersion(version), remarks: [...remarks] }, 201);
   },
 });
 
@@ -88,9 +88,9 @@ const listSkillVersions = defineRoute({
   async handle({ identity: { tenant }, param }, { shelf }) {
     const versions = await shelf.versions(tenant, param("name"));
     if (versions.length === 0 && !(await shelf.list(tenant)).some(({ name }) => name === param("name"))) {
-      return refuseUnknown("skill", param("name"), "/v1/skills");
+      return refuseMissing("skill", param("name"), "/v1/skills");
     }
-    return answerWith({ data: versions.map(showVersion) });
+    return replyWith({ data: versions.map(showVersion) });
   },
 });
 
@@ -106,7 +106,7 @@ const grantVersion = defineRoute({
     const version = isDigest(digest) ? await shelf.grant(tenant, name, digest, keyId) : undefined;
     if (version === undefined) return refuseVersion(name);
     await records.audit({ tenant, actor: keyId, action: "skill.granted", subject: name, detail: { digest } });
-    return answerWith(showVersion(version));
+    return replyWith(showVersion(version));
   },
 });
 
@@ -116,12 +116,14 @@ const removeVersion = defineRoute({
   scope: "write",
   group: GROUP,
   summary: "Remove an uploaded version. Runs that wait on it are not resumed.",
-  answers: { 200: { about: "What was removed.", schema: fieldsOf({ name: TEXT, digest: TEXT }) } },
+  answers: {
+    200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD, digest: TEXT_FIELD }) },
+  },
   async handle({ identity: { tenant, keyId }, param }, { shelf, records }) {
     const [name, digest] = [param("name"), param("digest")];
     if (!isDigest(digest) || !(await shelf.remove(tenant, name, digest))) return refuseVersion(name);
     await records.audit({ tenant, actor: keyId, action: "skill.removed", subject: name, detail: { digest } });
-    return answerWith({ name, digest });
+    return replyWith({ name, digest });
   },
 });
 

@@ -1,11 +1,11 @@
 /** Is it alive, is it ready, how is it doing, and what can it do: for load balancers, monitoring and programmers. */
 import { done } from "@metier/base/result";
-import { fieldsOf, TEXT } from "../http/query-shapes.ts";
+import { objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { refuse } from "../http/refusal.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 
 const GROUP = "system";
-const statusSchema = fieldsOf({ status: TEXT });
+const statusSchema = objectOf({ status: TEXT_FIELD });
 
 const readLiveness = defineRoute({
   method: "GET",
@@ -14,7 +14,7 @@ const readLiveness = defineRoute({
   group: GROUP,
   summary: "Whether the process answers.",
   answers: { 200: { about: "It does.", schema: statusSchema } },
-  handle: async () => answerWith({ status: "ok" }),
+  handle: async () => replyWith({ status: "ok" }),
 });
 
 const readReadiness = defineRoute({
@@ -28,7 +28,7 @@ const readReadiness = defineRoute({
     if (stopping.aborted) return refuse(503, "stopping", "The service is stopping.", "Use another instance.");
     try {
       await engine.counts();
-      return answerWith({ status: "ok" });
+      return replyWith({ status: "ok" });
     } catch (fault) {
       log.fault("readyz", fault);
       return refuse(

@@ -3,8 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { choiceShape, tableShape } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import type { DurableRun } from "@metier/durable";
-import { fieldsOf, listOf, NUMBER, TEXT, timeText } from "../http/query-shapes.ts";
-import { answerWith, defineRoute, type ServiceRoute } from "../http/route.ts";
+import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, timeText } from "../http/query-shapes.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 const PAGE = 500;
@@ -76,7 +76,9 @@ const readUsage = defineRoute<UsageQuery>({
   answers: {
     200: {
       about: "One entry for each day, skill or user.",
-      schema: listOf(fieldsOf({ key: TEXT, runs: NUMBER, totalTokens: NUMBER, cost: NUMBER })),
+      schema: listOf(
+        objectOf({ key: TEXT_FIELD, runs: NUMBER_FIELD, totalTokens: NUMBER_FIELD, cost: NUMBER_FIELD }),
+      ),
     },
   },
   async handle({ query: { by = "day", from, to }, identity: { tenant } }, context) {
@@ -102,7 +104,7 @@ const readUsage = defineRoute<UsageQuery>({
       sums.set(key, sum);
     }
     const data = [...sums].map(([key, sum]) => ({ key, ...sum })).sort((a, b) => compareText(a.key, b.key));
-    return answerWith({ data });
+    return replyWith({ data });
   },
 });
 

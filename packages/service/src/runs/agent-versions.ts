@@ -17,7 +17,7 @@ export interface AgentDefinition {
   readonly limits?: AgentLimits | undefined;
 }
 
-export interface AgentLimits {
+interface AgentLimits {
   readonly maxIterations?: number;
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
@@ -54,15 +54,37 @@ export interface AgentVersion {
 }
 
 /** `name` is the newest version, `name@2` the second. An agent that was removed has none for new runs. */
-export async function findAgent(
+export async function findAgentVersion(
   records: RecordStore,
   tenant: string,
   reference: string,
 ): Promise<AgentVersion | undefined> {
-  const [, name = "", asked] = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:@(\d{1,6}))?$/.exec(reference) ?? [];
+  const [name, asked] = splitReference(reference);
   const head = name === "" ? undefined : await records.get({ tenant, kind: KIND, id: name });
-  if (head === undefined) return undefined;
-  const version = asked === undefined ? newestOf(head) : Number(asked);
+  return head && readStored(records, tenant, name, asked ?? newestOf(head));
+}
+
+/** For a run that was given this version: also when the agent was removed since. */
+export async function findPinnedAgent(
+  records: RecordStore,
+  tenant: string,
+  reference: string,
+): Promise<AgentVersion | undefined> {
+  const [name, version] = splitReference(reference);
+  return version === undefined ? undefined : readStored(records, tenant, name, version);
+}
+
+function splitReference(reference: string): readonly [name: string, version: number | undefined] {
+  const [, name = "", version] = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:@(\d{1,6}))?$/.exec(reference) ?? [];
+  return [name, version === undefined ? undefined : Number(version)];
+}
+
+async function readStored(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+  version: number,
+): Promise<AgentVersion | undefined> {
   const stored = await records.get({ tenant, kind: versionKind(name), id: versionId(version) });
   return stored && readVersion(name, stored);
 }
@@ -74,7 +96,7 @@ export async function listAgents(
   limit: number,
 ): Promise<readonly AgentVersion[]> {
   const heads = await records.list({ tenant, kind: KIND, after, limit });
-  const found = await Promise.all(heads.map(({ id }) => findAgent(records, tenant, id)));
+  const found = await Promise.all(heads.map(({ id }) => findAgentVersion(records, tenant, id)));
   return found.filter((agent) => agent !== undefined);
 }
 

@@ -13,7 +13,7 @@ import { createRunId } from "@metier/run/events";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { type AgentVersion, findAgent } from "./agent-versions.ts";
+import { type AgentVersion, findAgentVersion } from "./agent-versions.ts";
 
 /** What a client, a session or a schedule asks for. */
 export interface RunWish {
@@ -37,7 +37,7 @@ export interface TurnWish extends Omit<RunWish, "skill"> {
 }
 
 /** Whom it is for. */
-export interface RunOwner {
+export interface OrderOwner {
   readonly tenant: string;
   readonly userId?: string | undefined;
 }
@@ -63,7 +63,7 @@ interface RunNaming {
 
 export async function orderRun(
   context: ServiceContext,
-  owner: RunOwner,
+  owner: OrderOwner,
   wish: TurnWish,
   { id: given, idempotencyKey }: RunNaming = {},
 ): Promise<Result<OrderedRun, HttpRefusal>> {
@@ -96,7 +96,7 @@ export async function orderRun(
 /** Skill and agent as they are now: what they become later is not this run's. */
 async function makeOrder(
   context: ServiceContext,
-  owner: RunOwner,
+  owner: OrderOwner,
   wish: TurnWish,
 ): Promise<Result<JsonObject, HttpRefusal>> {
   const agent = await pinAgent(context, owner, wish);
@@ -147,7 +147,7 @@ async function makeOrder(
 /** The content identity of an uploaded skill; nothing for one of the server. */
 async function pinSkill(
   { shelf }: ServiceContext,
-  { tenant }: RunOwner,
+  { tenant }: OrderOwner,
   { skill: name }: TurnWish,
 ): Promise<Result<string | undefined, HttpRefusal>> {
   if (name === undefined) return done(undefined);
@@ -164,18 +164,18 @@ async function pinSkill(
 
 async function pinAgent(
   { records }: ServiceContext,
-  { tenant }: RunOwner,
+  { tenant }: OrderOwner,
   { agent: reference, skill }: TurnWish,
 ): Promise<Result<AgentVersion | undefined, HttpRefusal>> {
   if (reference === undefined) return done(undefined);
-  const agent = await findAgent(records, tenant, reference);
+  const agent = await findAgentVersion(records, tenant, reference);
   if (agent === undefined) {
     const message = `No agent is called ${showValue(reference)}, or it has no such version.`;
     const hint = "`GET /v1/agents` lists all agents; write `name` or `name@version`.";
     return refuse(422, "unknown_agent", message, hint);
   }
   const { skills } = agent.definition;
-  if (skills === undefined || (skill !== undefined && skills.includes(skill))) return done(agent);
+  if (skills === undefined || skill === undefined || skills.includes(skill)) return done(agent);
   const message = `The agent \`${agent.name}\` is limited to the skills ${showNames(skills)}.`;
   return refuse(422, "skill_not_allowed", message, "Name one of them, or another agent.");
 }
@@ -183,7 +183,7 @@ async function pinAgent(
 /** The id that the key stands for already. The same key for another wish is refused. */
 async function recallOrder(
   { records }: ServiceContext,
-  { tenant }: RunOwner,
+  { tenant }: OrderOwner,
   wish: TurnWish,
   key: string | undefined,
 ): Promise<Result<string | undefined, HttpRefusal>> {
@@ -203,7 +203,7 @@ async function recallOrder(
 /** The id of the run: written before the run itself, so that of two equal requests at once both name the same run. */
 async function keepOrder(
   context: ServiceContext,
-  owner: RunOwner,
+  owner: OrderOwner,
   wish: TurnWish,
   key: string | undefined,
 ): Promise<Result<string, HttpRefusal>> {

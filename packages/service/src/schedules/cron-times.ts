@@ -1,26 +1,38 @@
 /** Cron lines with a time zone: whether they can be used, and their due times. `croner` is loaded on first use. */
 import { done, type Result, refused } from "@metier/base/result";
 
-export interface CronTimes {
+interface CronTimes {
   /** The first due time after this one; `undefined`: there is none any more. */
   after(time: number): number | undefined;
+  /** The last due times up to this one, so many at most, oldest first. */
+  upTo(time: number, most: number): readonly number[];
 }
+
+const HINT = "Write five fields, such as `0 7 * * 1-5`, and a time zone such as `Europe/Berlin`.";
 
 /** Five fields, minutes first; `@hourly` and the like. Seconds and years are not for schedules. */
 export async function readCron(line: string, timeZone: string): Promise<Result<CronTimes>> {
-  const hint = "Write five fields, such as `0 7 * * 1-5`, and a time zone such as `Europe/Berlin`.";
-  if (!isTimeZone(timeZone))
-    return refused({ message: `\`${timeZone.slice(0, 60)}\` is not a time zone.`, hint });
+  if (!isTimeZone(timeZone)) {
+    return refused({ message: `\`${timeZone.slice(0, 60)}\` is not a time zone.`, hint: HINT });
+  }
   const { Cron } = await import("croner");
   try {
     const cron = new Cron(line, { timezone: timeZone, paused: true, mode: "5-part" });
     const after = (time: number): number | undefined => cron.nextRun(new Date(time))?.getTime();
-    if (after(Date.now()) === undefined) return refused({ message: "This cron line is never due.", hint });
-    return done({ after });
+    const upTo: CronTimes["upTo"] = (time, most) => {
+      // The reference itself does not count, and only whole seconds do.
+      const before = cron.previousRuns(most, new Date(time + 1000)).map((date) => date.getTime());
+      return before.filter((due) => due <= time).toReversed();
+    };
+    if (after(Date.now()) !== undefined) return done({ after, upTo });
   } catch (fault) {
-    const message = fault instanceof Error ? fault.message : String(fault);
-    return refused({ message: `The cron line cannot be used: ${message.slice(0, 200)}`, hint });
+    // It looks for the next due time by calling itself: what is never due may end there, too.
+    if (!(fault instanceof RangeError)) {
+      const message = fault instanceof Error ? fault.message : String(fault);
+      return refused({ message: `The cron line cannot be used: ${message.slice(0, 200)}`, hint: HINT });
+    }
   }
+  return refused({ message: "This cron line is never due.", hint: HINT });
 }
 
 function isTimeZone(name: string): boolean {

@@ -30,14 +30,12 @@ async function fire(context: ServiceContext, stored: StoredRecord, schedule: Sch
   const now = context.now();
   const times = await readCron(schedule.cron, schedule.timeZone);
   if (!times.ok) return pause(context, stored, schedule, times.refusal.message);
-  const due = [schedule.nextAt];
-  let next = times.value.after(schedule.nextAt);
-  while (next !== undefined && next <= now && due.length < 100_000) {
-    due.push(next);
-    next = times.value.after(next);
-  }
+  const next = times.value.after(now);
+  const missed = times.value.upTo(now, schedule.catchUp === "all" ? MOST_CAUGHT_UP : 1);
+  const due = missed.filter((time) => time >= schedule.nextAt);
   let last: Pick<Schedule, "lastAt" | "lastRun" | "lastFault"> = { lastAt: due.at(-1) };
-  for (const time of chooseDue(due, schedule.catchUp, now)) {
+  for (const time of due) {
+    if (schedule.catchUp === "skip" && now - time > ON_TIME_MS) continue;
     const key = `schedule/${stored.id}/${new Date(time).toISOString()}`;
     const owner = { tenant: stored.tenant, userId: schedule.userId };
     const ordered = await orderRun(context, owner, schedule.run, { idempotencyKey: key });
@@ -49,13 +47,6 @@ async function fire(context: ServiceContext, stored: StoredRecord, schedule: Sch
   if (next === undefined) return pause(context, stored, { ...schedule, ...last }, "It is never due again.");
   const { lastFault: _, ...before } = schedule;
   await context.records.put(stored, toBody({ ...before, ...last, nextAt: next }), stored.revision);
-}
-
-/** Oldest first. */
-function chooseDue(due: readonly number[], catchUp: Schedule["catchUp"], now: number): readonly number[] {
-  if (catchUp === "all") return due.slice(-MOST_CAUGHT_UP);
-  const newest = due.slice(-1);
-  return catchUp === "one" ? newest : newest.filter((time) => now - time <= ON_TIME_MS);
 }
 
 async function pause(

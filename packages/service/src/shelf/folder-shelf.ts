@@ -18,14 +18,14 @@ import {
   unpackArchive,
 } from "@metier/install";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
-import type { ShelvedSkill, ShelvedVersion, SkillShelf, UploadedSkill } from "./skill-shelf.ts";
+import type { ServedSkill, ServedVersion, SkillShelf, UploadedSkill } from "./skill-shelf.ts";
 
 interface FolderShelfParts {
   /** Made when it is missing. */
   readonly folder: string;
   readonly records: RecordStore;
   /** What the machine itself has. An upload of the same name does not replace it. */
-  listOwn(): Promise<readonly Pick<ShelvedSkill, "name" | "description" | "trust">[]>;
+  listOwn(): Promise<readonly Pick<ServedSkill, "name" | "description" | "trust">[]>;
   now(): number;
 }
 
@@ -38,7 +38,7 @@ const LIMITS: SourceLimits = {
 const KIND = "skill";
 const QUARANTINE = ".quarantine";
 
-interface VersionBody extends ShelvedVersion {
+interface VersionBody extends ServedVersion {
   readonly description: string;
 }
 
@@ -70,7 +70,7 @@ export function openFolderShelf({ folder, records, listOwn, now }: FolderShelfPa
   };
   return {
     async list(tenant) {
-      const own = (await listOwn()).map((skill): ShelvedSkill => ({ ...skill, source: "server" }));
+      const own = (await listOwn()).map((skill): ServedSkill => ({ ...skill, source: "server" }));
       const taken = new Set(own.map(({ name }) => name));
       const names = await records.list({ tenant, kind: KIND, limit: 10_000 });
       const uploaded = await Promise.all(
@@ -193,7 +193,7 @@ function moveOnce(from: string, target: string): void {
 }
 
 /** New runs get the newest version that was granted, or else the newest of all. */
-function summarize(name: string, versions: readonly VersionBody[]): readonly ShelvedSkill[] {
+function summarize(name: string, versions: readonly VersionBody[]): readonly ServedSkill[] {
   const current = versions.find(({ trust }) => trust === "trusted") ?? versions[0];
   if (current === undefined) return [];
   const { description, trust, digest } = current;
@@ -205,7 +205,7 @@ function readVersion({ body }: StoredRecord): readonly VersionBody[] {
   return version === undefined ? [] : [version];
 }
 
-function withoutDescription({ description: _, ...version }: VersionBody): ShelvedVersion {
+function withoutDescription({ description: _, ...version }: VersionBody): ServedVersion {
   return version;
 }
 

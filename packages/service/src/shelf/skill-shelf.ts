@@ -2,7 +2,7 @@
 import type { Result } from "@metier/base/result";
 import type { HttpRefusal } from "../http/refusal.ts";
 
-export interface ShelvedVersion {
+export interface ServedVersion {
   /** The content identity, `sha256:…`. */
   readonly digest: string;
   /** `untrusted` until somebody grants exactly this content. */
@@ -14,7 +14,7 @@ export interface ShelvedVersion {
   readonly bytes: number;
 }
 
-export interface ShelvedSkill {
+export interface ServedSkill {
   readonly name: string;
   readonly description: string;
   /** `server`: from the catalog of the machine. `upload`: over the API. */
@@ -25,13 +25,13 @@ export interface ShelvedSkill {
 }
 
 export interface SkillShelf {
-  list(tenant: string): Promise<readonly ShelvedSkill[]>;
+  list(tenant: string): Promise<readonly ServedSkill[]>;
   /** Newest first; none for a skill that was not uploaded. */
-  versions(tenant: string, name: string): Promise<readonly ShelvedVersion[]>;
+  versions(tenant: string, name: string): Promise<readonly ServedVersion[]>;
   /** The same content again is the same version. */
   upload(tenant: string, archive: Buffer, by: string): Promise<Result<UploadedSkill, HttpRefusal>>;
   /** `undefined`: there is no such version. */
-  grant(tenant: string, name: string, digest: string, by: string): Promise<ShelvedVersion | undefined>;
+  grant(tenant: string, name: string, digest: string, by: string): Promise<ServedVersion | undefined>;
   /** Whether there was one. Runs that wait on it are not resumed. */
   remove(tenant: string, name: string, digest: string): Promise<boolean>;
   /** Where a version lies, for the worker. */
@@ -40,7 +40,7 @@ export interface SkillShelf {
 
 export interface UploadedSkill {
   readonly name: string;
-  readonly version: ShelvedVersion;
+  readonly version: ServedVersion;
   readonly isNew: boolean;
   /** What is worth knowing about it, none of it an error. */
   readonly remarks: readonly string[];
