@@ -10,6 +10,7 @@ import type { ConfirmMutation } from "@metier/capabilities";
 import {
   type Budget,
   type Caller,
+  checkCallOptions,
   checkProgramTools,
   createBudget,
   ownerOf,
@@ -141,7 +142,10 @@ function createView(parts: ViewParts, options: ViewOptions, narrowing: Narrowing
     run: async (request) => running.run(bind("run", request)),
     start: (request) => running.start(bind("start", request)),
     useSkillTool: (given = {}) => running.useSkillTool(bind("useSkillTool", given)),
-    skillTools: (given) => skillTools(running.skillLibrary(caller), given),
+    skillTools(given) {
+      checkCallOptions("skillTools", given);
+      return skillTools(running.skillLibrary(caller), given);
+    },
     skillLibrary: () => running.skillLibrary(caller),
     offerSkills: async (given = {}) => running.offerSkills(bind("offerSkills", given)),
     chat: async (given = {}) => running.chat(bind("chat", given)),

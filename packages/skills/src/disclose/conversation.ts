@@ -2,6 +2,7 @@
  * Tier 2 as it goes into a conversation: instructions between marks that they cannot close, told once however often a
  * skill is activated, and found again when a host compacts its messages. Knows no message format: the marks are text.
  */
+import { checkKeys } from "@metier/base/shape";
 import { cleanLine, cleanText } from "@metier/base/text";
 import { originLine } from "./listing.ts";
 import type { Instructions } from "./read-instructions.ts";
@@ -123,8 +124,13 @@ const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]*(?:${WRAPPER}
 /** Instructions with the skill's folder and a short list of its files. */
 export function wrapInstructions(
   { name, text, digest, origin, directory, resources = [] }: WrappedInstructions,
-  { maxResources = MAX_LISTED }: { readonly maxResources?: number } = {},
+  options: {
+    /** How many files are named at most. Default: 50. */
+    readonly maxResources?: number;
+  } = {},
 ): string {
+  checkKeys("wrapInstructions", options, { maxResources: true });
+  const { maxResources = MAX_LISTED } = options;
   const lines = [openWrapper(name, digest)];
   if (origin !== undefined) lines.push(originLine(escapeLine(origin)), "");
   lines.push(neutralise(text));

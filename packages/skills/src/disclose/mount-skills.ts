@@ -14,6 +14,7 @@ import {
   withContained,
 } from "@metier/base/files";
 import { realPathOr } from "@metier/base/places";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type { Skill } from "../skill/skill.ts";
 import {
   type ClaimedTarget,
@@ -43,6 +44,18 @@ export interface MountOptions extends Pick<ReadInstructionsOptions, "roots" | "b
   readonly texts?: ReadonlyMap<string, string>;
 }
 
+const OPTIONS: OptionKeys<MountOptions> = {
+  roots: true,
+  bodyOf: true,
+  profile: true,
+  workspace: true,
+  target: true,
+  mode: true,
+  limits: true,
+  names: true,
+  texts: true,
+};
+
 interface MountedSkill {
   readonly skill: Skill;
   /** Absolute. */
@@ -62,6 +75,8 @@ export interface Mount {
 
 /** Throws `SkillMountError` whose `reason` says why nothing was mounted. */
 export async function mountSkills(skills: readonly Skill[], options: MountOptions): Promise<Mount> {
+  checkKeys("mountSkills", options ?? null, OPTIONS);
+  checkKeys("mountSkills({ limits })", options.limits, { ...MOUNT_LIMITS });
   const own = skills.filter(({ remote }) => !remote);
   const names = chooseNames(own, options.names ?? {});
   const claimed = claimTarget(options.workspace, options.target);
