@@ -3,7 +3,12 @@
  * There is no file system, so the model is told of the skills in its instructions and reads them by tools. Nothing of
  * OpenAI's is imported: these are the shapes that its packages take.
  */
-import { type ConversationCall, checkCallOptions, type SkillOffer, type SkillOfferOptions } from "@metier/run";
+import {
+  type ConversationCall,
+  checkCallOptions,
+  type SkillOffer,
+  type SkillOfferOptions,
+} from "@metier/run";
 import type { OffersSkills } from "../runtime/running.ts";
 import { type AdaptedSkills, adapted, narrowTools, toolName } from "./adapter.ts";
 import { callWithText, guardRun, messageTexts } from "./plain.ts";

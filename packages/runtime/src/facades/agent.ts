@@ -101,7 +101,10 @@ export class Agent {
    */
   async registerSkill(
     skill: RegistrableSkill,
-    options: { readonly tools?: readonly Tool<unknown>[] } = {},
+    options: {
+      /** Tools of the program that come with the skill. */
+      readonly tools?: readonly Tool<unknown>[];
+    } = {},
   ): Promise<Skill> {
     checkKeys("registerSkill", options, { tools: true });
     return (await this.initSkills()).register(skill, options);
@@ -134,7 +137,13 @@ export class Agent {
    * One message to the agent, which may use every skill; the next one goes on with the same conversation. Throws
    * `MetierError` where there is no model; what happens in a turn is a value.
    */
-  async run(prompt: string, options: { readonly signal?: AbortSignal } = {}): Promise<ChatTurn> {
+  async run(
+    prompt: string,
+    options: {
+      /** Ends the turn when it is aborted. */
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<ChatTurn> {
     checkKeys("Agent.run", options, { signal: true });
     this.#chat ??= this.#openChat();
     return (await this.#chat).send(prompt, options);

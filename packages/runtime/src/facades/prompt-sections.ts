@@ -116,7 +116,13 @@ export class AgentSkillsSection {
   }
 
   /** As `render`, by the name and in the order of the system that this face comes from; there are no parameters yet. */
-  renderBody(_params?: unknown, options: { readonly visibility?: SectionVisibility } = {}): string {
+  renderBody(
+    _params?: unknown,
+    options: {
+      /** How much is told. Default: as the section was made. */
+      readonly visibility?: SectionVisibility;
+    } = {},
+  ): string {
     checkKeys("renderBody", options, { visibility: true });
     return this.render(options.visibility);
   }
@@ -218,7 +224,10 @@ export class SkillContextProvider {
   /** The whole skill file, or only its body. */
   async getTier2Context(
     name: string,
-    options: { readonly stripFrontmatter?: boolean } = {},
+    options: {
+      /** Whether the frontmatter is left out. Default: `false`. */
+      readonly stripFrontmatter?: boolean;
+    } = {},
   ): Promise<string | null> {
     checkKeys("getTier2Context", options, { stripFrontmatter: true });
     return this.#orNull(name, async () => {

@@ -151,7 +151,10 @@ export class SkillManager {
    */
   async register(
     skill: RegistrableSkill,
-    options: { readonly tools?: readonly Tool<unknown>[] } = {},
+    options: {
+      /** Tools of the program that come with the skill. */
+      readonly tools?: readonly Tool<unknown>[];
+    } = {},
   ): Promise<Skill> {
     checkKeys("SkillManager.register", options, { tools: true });
     const { tools = [] } = options;

@@ -118,8 +118,11 @@ export class SkillRegistry {
 }
 
 interface SkillSummary {
+  /** The skill's name. */
   readonly name: string;
+  /** What it does and when to use it. */
   readonly description: string;
+  /** JSON Schema of the input; absent when any input will do. */
   readonly inputSchema?: Readonly<Record<string, Json>>;
 }
 

@@ -30,7 +30,13 @@ import type { CapabilityOptions } from "./metier-options.ts";
 /** Everything is done for a user: a caller without `userId` is refused, as a value. */
 export interface Capabilities {
   /** Sorted by id. What is not for this caller is left out, unless `all`. */
-  list(caller?: Caller, options?: { readonly all?: boolean }): Promise<Answer<readonly CapabilityListing[]>>;
+  list(
+    caller?: Caller,
+    options?: {
+      /** Whether what is not for this caller is listed, too. Default: `false`. */
+      readonly all?: boolean;
+    },
+  ): Promise<Answer<readonly CapabilityListing[]>>;
   /** Performs one operation; `confirm` is asked before it changes something. Faults are answers. */
   invoke(request: InvokeRequest, options?: CapabilityCallOptions): Promise<Answer<InvokeAnswer>>;
   /** How accounts are linked. */
@@ -54,7 +60,15 @@ export interface Authorizing {
   /** Asks once whether a sign-in with a device code is complete. */
   poll(flowId: string, options?: AsCaller): Promise<Answer<PolledAuth>>;
   /** Forgets an account and its credentials, and answers with its reference. */
-  unlink(request: UnlinkRequest, options?: AsCaller): Promise<Answer<{ readonly account: string }>>;
+  unlink(
+    request: UnlinkRequest,
+    options?: AsCaller,
+  ): Promise<
+    Answer<{
+      /** The reference of the account that was unlinked. */
+      readonly account: string;
+    }>
+  >;
 }
 
 /** Which account is to be unlinked. */

@@ -23,8 +23,11 @@ export interface Scanning {
 interface ScanOptions {
   /** Told after each skill. How many lie at paths is not known before they are visited: then there is no `total`. */
   onProgress?(step: {
+    /** What is being done, in words. */
     readonly what: string;
+    /** How much of it is done. */
     readonly done: number;
+    /** How much there is; absent when nobody knows yet. */
     readonly total?: number | undefined;
   }): unknown;
 }

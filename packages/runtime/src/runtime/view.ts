@@ -79,7 +79,10 @@ export interface MetierView
 /** As `metier.capabilities`, for the user of the view. */
 export interface ViewCapabilities {
   /** Sorted by id. What is not for this user is left out, unless `all`. */
-  list(options?: { readonly all?: boolean }): ReturnType<Capabilities["list"]>;
+  list(options?: {
+    /** Whether what is not for this user is listed, too. Default: `false`. */
+    readonly all?: boolean;
+  }): ReturnType<Capabilities["list"]>;
   /** Performs one operation, with confirmation where it changes something. */
   invoke(
     request: Parameters<Capabilities["invoke"]>[0],

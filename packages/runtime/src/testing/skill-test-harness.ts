@@ -198,7 +198,9 @@ export interface SkillMatchers {
 }
 
 interface MatcherAnswer {
+  /** Whether it is as expected. */
   readonly pass: boolean;
+  /** What was expected and what came. */
   message(): string;
 }
 

@@ -13,6 +13,7 @@ const RESOURCES = "skill_resources";
 
 /** One activation of a skill: its name, and the digest of the text that was given out. */
 export interface ActivatedText {
+  /** The skill's name. */
   readonly name: string;
   /** `sha256:…` */
   readonly digest: string;
@@ -32,7 +33,9 @@ export interface Conversation {
 }
 
 export interface ActivationAnswer {
+  /** What the model is told: the instructions, or that it has them already. */
   readonly text: string;
+  /** Whether the conversation had these instructions already. */
   readonly repeated: boolean;
 }
 
@@ -111,6 +114,7 @@ export function takeInstructions(text: string, activations: readonly ActivatedTe
 interface WrappedInstructions extends Pick<Instructions, "name" | "text" | "digest" | "origin"> {
   /** The folder as the reader sees it: on disk, or where it is mounted. */
   readonly directory?: string | undefined;
+  /** The files of the skill that are named in the text. Default: none. */
   readonly resources?: readonly SkillResource[] | undefined;
 }
 

@@ -37,6 +37,7 @@ export interface MountOptions extends Pick<ReadInstructionsOptions, "roots" | "b
   readonly target: string;
   /** `link` costs nothing and shows changes at once, but gives writers of the workspace the skill itself. */
   readonly mode?: "copy" | "link";
+  /** The most that is copied. Default: 10 MiB a file, 50 MiB a skill. */
   readonly limits?: Partial<MountLimits>;
   /** Another folder name than the skill's own, by skill name. */
   readonly names?: Readonly<Record<string, string>>;
@@ -57,6 +58,7 @@ const OPTIONS: OptionKeys<MountOptions> = {
 };
 
 interface MountedSkill {
+  /** The skill as the catalog has it. */
   readonly skill: Skill;
   /** Absolute. */
   readonly directory: string;
@@ -67,7 +69,9 @@ interface MountedSkill {
 export interface Mount {
   /** The folder they are mounted in, absolute. */
   readonly target: string;
+  /** What was mounted, and where. */
   readonly skills: readonly MountedSkill[];
+  /** What was left out, and why. */
   readonly diagnostics: readonly Diagnostic[];
   /** Removes what was mounted and nothing else; a second call does nothing. */
   cleanup(): void;
