@@ -69,6 +69,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
     "19-langchain",
     "20-mastra",
     "21-narrowing",
+    "22-chat-completions",
   ],
   "survives deployment": ["25-bundled"],
 };
