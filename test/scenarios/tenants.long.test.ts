@@ -23,7 +23,7 @@ function requestOf(number: number): TenantRequest {
   return {
     user: `u${user}`,
     other: `u${(user + 1 + (number % (USERS - 1))) % USERS}`,
-    commands: number % 5 === 0,
+    commands: (number + Math.floor(number / USERS)) % 5 === 0, // Another fifth of the users in each round.
     thinkMs: AT_ONCE * 40,
     hangs: number % 20 === 7 ? "model" : number % 20 === 17 ? "command" : undefined,
   };
