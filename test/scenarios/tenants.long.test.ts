@@ -16,7 +16,8 @@ const RUNS = Number(METIER_TENANT_RUNS);
 const AT_ONCE = Number(METIER_TENANT_AT_ONCE);
 const MEGABYTE = 1024 * 1024;
 const TIMEOUT_MS = Math.max(120_000, RUNS * 1_000);
-vi.setConfig({ testTimeout: TIMEOUT_MS });
+// Thousands of runs leave folders, which take their time to be removed, too.
+vi.setConfig({ testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS });
 
 function requestOf(number: number): TenantRequest {
   const user = number % USERS;
