@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { makeOwnedName, removeFolder, replaceFile, tryToRemove } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import type { Profile } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
@@ -67,11 +68,31 @@ export interface PackReport {
 /** The plugin that was written, or why none was. */
 export type PackOutcome = PackReport | PublishRefusal;
 
+const OPTIONS: OptionKeys<PackOptions> = {
+  skills: true,
+  output: true,
+  manifestFile: true,
+  mcpFile: true,
+  profile: true,
+  cwd: true,
+  force: true,
+  name: true,
+  version: true,
+  description: true,
+  author: true,
+  homepage: true,
+  repository: true,
+  license: true,
+  keywords: true,
+  extensions: true,
+};
+
 /** Nothing is written unless every skill may be published. */
 export async function packPlugin(
   metier: Pick<PublishingHost, "config" | "require">,
   options: PackOptions,
 ): Promise<PackOutcome> {
+  checkKeys("packPlugin", options ?? null, OPTIONS);
   return outcomeOf(await withStage((stage) => pack(metier, options, stage)));
 }
 

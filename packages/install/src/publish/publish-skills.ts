@@ -12,6 +12,7 @@ import { readBounded, replaceFile } from "@metier/base/files";
 import { isJsonObject } from "@metier/base/json";
 import { isLoopbackHost } from "@metier/base/net";
 import { done, type Result, refused } from "@metier/base/result";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import type { Finding, SkippedPart } from "@metier/scan";
@@ -93,6 +94,15 @@ export interface PublishReport {
 /** What was published, or why nothing was. */
 export type PublishOutcome = PublishReport | PublishRefusal;
 
+const OPTIONS: OptionKeys<PublishOptions> = {
+  skills: true,
+  folder: true,
+  baseUrl: true,
+  profile: true,
+  cwd: true,
+  force: true,
+  dryRun: true,
+};
 const WELL_KNOWN_FOLDER: string = join(".well-known", "agent-skills");
 
 /** Nothing is written unless every skill may be published. */
@@ -100,6 +110,7 @@ export async function publishSkills(
   metier: Pick<PublishingHost, "config" | "require">,
   options: PublishOptions,
 ): Promise<PublishOutcome> {
+  checkKeys("publishSkills", options ?? null, OPTIONS);
   return outcomeOf(await withStage((stage) => publish(metier, options, stage)));
 }
 

@@ -21,7 +21,14 @@ export interface StreamOptions {
   /** Tools whose input and output clients see, by name; of all others they see that they were called. Default: none. */
   readonly showTools?: readonly string[] | undefined;
   /** Words for a run that did not complete, in place of a general sentence: the result's own may name folders and keys. */
-  readonly errorText?: ((result: RunResult & { readonly notice?: string }) => string) | undefined;
+  readonly errorText?:
+    | ((
+        result: RunResult & {
+          /** Of a turn of a chat: what the user is told beside the answer. */
+          readonly notice?: string;
+        },
+      ) => string)
+    | undefined;
 }
 
 /** What a `Response` with a stream takes. */

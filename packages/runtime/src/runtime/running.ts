@@ -62,7 +62,13 @@ export interface Running {
    * The skill's text for the caller's own conversation; one that says `context: fork` is run instead, or refused where
    * `canRun` is `false`.
    */
-  activate(request: RunRequest, options?: { readonly canRun?: boolean }): Promise<InvokeOutcome>;
+  activate(
+    request: RunRequest,
+    options?: {
+      /** Whether a skill that forks is run. Default: `true`. */
+      readonly canRun?: boolean;
+    },
+  ): Promise<InvokeOutcome>;
   /** Inline or isolated, as the skill and `skills.default-execution` say: what a `use_skill` tool does. */
   invoke(request: RunRequest): Promise<InvokeOutcome>;
   /** Runs a skill in isolation, whatever it says. Refusals, limits and faults are results. */

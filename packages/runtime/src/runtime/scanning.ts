@@ -23,8 +23,11 @@ export interface Scanning {
 interface ScanOptions {
   /** Told before each skill. While skills are named as well as paths, how many there are in all is not known: no `total`. */
   onProgress?(step: {
+    /** What is being done, in words. */
     readonly what: string;
+    /** How much of it is done. */
     readonly done: number;
+    /** How much there is; absent when nobody knows yet. */
     readonly total?: number | undefined;
   }): unknown;
 }

@@ -7,6 +7,7 @@ import { type Diagnostic, openHostCalls } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
 import { readBounded, writeAtomic } from "@metier/base/files";
 import { isInside, realPathOr } from "@metier/base/places";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { findKnownClient, MAX_SKILL_BYTES, type SkillCandidate } from "@metier/skills";
 import { listKnown } from "../../install/install-fault.ts";
 import { findAsked, type PublishingHost, type PublishProgress } from "../find-asked.ts";
@@ -102,6 +103,8 @@ export interface CompatibilityReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+const OPTIONS: OptionKeys<CompatibilityOptions> = { clients: true, fix: true, cwd: true };
+
 /**
  * `skills`: names and paths. A client that is not known throws `UsageError`, and so does rewriting what is not the user's
  * to edit.
@@ -111,6 +114,7 @@ export async function checkCompatibility(
   skills: readonly string[],
   options: CompatibilityOptions = {},
 ): Promise<CompatibilityReport> {
+  checkKeys("checkCompatibility", options, OPTIONS);
   const clients = options.clients?.map(requireClient) ?? COMPAT_CLIENTS;
   const asked = await findAsked(metier, skills, resolve(options.cwd ?? process.cwd()));
   if (options.fix) for (const candidate of asked.skills) requireEditable(candidate, metier);
