@@ -70,6 +70,7 @@ export type PackOutcome = PackReport | PublishRefusal;
 
 const OPTIONS: OptionKeys<PackOptions> = {
   skills: true,
+  onProgress: true,
   output: true,
   manifestFile: true,
   mcpFile: true,

@@ -96,6 +96,7 @@ export type PublishOutcome = PublishReport | PublishRefusal;
 
 const OPTIONS: OptionKeys<PublishOptions> = {
   skills: true,
+  onProgress: true,
   folder: true,
   baseUrl: true,
   profile: true,

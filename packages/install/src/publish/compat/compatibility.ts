@@ -103,7 +103,7 @@ export interface CompatibilityReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const OPTIONS: OptionKeys<CompatibilityOptions> = { clients: true, fix: true, cwd: true };
+const OPTIONS: OptionKeys<CompatibilityOptions> = { clients: true, onProgress: true, fix: true, cwd: true };
 
 /**
  * `skills`: names and paths. A client that is not known throws `UsageError`, and so does rewriting what is not the user's
