@@ -9,7 +9,7 @@ import type { World } from "@metier/sandbox";
 import type { Reach } from "@metier/skills/config";
 import { costOf } from "../model/prices.ts";
 import type { Tool, ToolContext, ToolInput } from "../tools/tool.ts";
-import { type GuardedModel, guardModel, retryingModel } from "./guard-model.ts";
+import { type GuardedModel, guardModel } from "./guard-model.ts";
 import type { RunContext } from "./run-context.ts";
 import { createStop, type RunStop } from "./run-limits.ts";
 import type { RunResult } from "./run-result.ts";
@@ -38,7 +38,7 @@ export function beginRun(context: RunContext): LiveRun {
   const { recorder, redactor, budget, model, capabilityNotes } = context;
   const stop = createStop(context.limits, budget, context.request.signal);
   const text = createTextSoFar();
-  const guarded = guardModel(retryingModel(model.model, recorder), {
+  const guarded = guardModel(model.model, {
     redactor,
     emit(event) {
       if (event.type === "model-called") text.next();
