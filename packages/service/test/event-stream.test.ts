@@ -78,6 +78,14 @@ test("a quiet stream shows a sign of life, and a key has only so many open", asy
   expect(status).toBe(200);
 });
 
+test("asking for the head of a stream opens none", async () => {
+  const service = await openService({ limits: { streamsPerKey: 1 } });
+  const id = await service.start("wait");
+  await service.settle(id, "waiting");
+  for (const _ of upTo(3)) expect((await service.call("HEAD", `/v1/runs/${id}/events`)).status).toBe(200);
+  expect((await service.call("GET", "/metrics")).text).toMatch(/^metier_event_streams 0$/m);
+});
+
 test("500 streams at once all see every event", async () => {
   const service = await openService();
   const id = await service.start("approve bash\nsay 5");
