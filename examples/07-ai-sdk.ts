@@ -22,13 +22,10 @@ provider.addFixtures([
   {
     match: { hasToolResult: true },
     response: ({ messages }) => ({
-      content: `It is ${/codeword is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
+      content: `It is ${/word is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
     }),
   },
-  {
-    match: {},
-    response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] },
-  },
+  { match: {}, response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] } },
 ]);
 await provider.start();
 

@@ -20,13 +20,10 @@ provider.addFixtures([
   {
     match: { hasToolResult: true },
     response: ({ messages }) => ({
-      content: `It is ${/codeword is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
+      content: `It is ${/word is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
     }),
   },
-  {
-    match: {},
-    response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] },
-  },
+  { match: {}, response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] } },
 ]);
 await provider.start();
 const baseURL = `${provider.url}/v1`;
@@ -44,12 +41,7 @@ try {
   const input: unknown[] = [{ role: "user", content: question }];
   const ask = async () => {
     const body = { model: "gpt-4.1", instructions: skills.instructions, tools: skills.tools, input };
-    const headers = { "content-type": "application/json" };
-    const response = await fetch(`${baseURL}/responses`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-    });
+    const response = await fetch(`${baseURL}/responses`, { method: "POST", body: JSON.stringify(body) });
     return ((await response.json()) as { output: unknown[] }).output;
   };
   let output = await ask();

@@ -18,20 +18,15 @@ provider.addFixtures([
   {
     match: { hasToolResult: true },
     response: ({ messages }) => ({
-      content: `It is ${/codeword is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
+      content: `It is ${/word is (\w+)/.exec(JSON.stringify(messages.at(-1)))?.[1]}.`,
     }),
   },
-  {
-    match: {},
-    response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] },
-  },
+  { match: {}, response: { toolCalls: [{ name: "use_skill", arguments: '{"skill":"codeword"}' }] } },
 ]);
 await provider.start();
 
-interface Answer {
-  readonly content: string | null;
-  readonly tool_calls?: readonly { id: string; function: { name: string; arguments: string } }[];
-}
+type Call = { readonly id: string; readonly function: { readonly name: string; readonly arguments: string } };
+type Answer = { readonly content: string | null; readonly tool_calls?: readonly Call[] };
 
 try {
   const skills = await plainSkills(metier); // one for each conversation
@@ -50,18 +45,14 @@ try {
     }
     answer = await ask(messages, tools);
   }
-  console.log(answer.content);
   assert.equal(answer.content, "It is kestrel.");
 } finally {
   await provider.stop();
 }
 
 async function ask(messages: readonly object[], tools: readonly object[]): Promise<Answer> {
-  const response = await fetch(`${provider.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "any", messages, tools }),
-  });
+  const body = JSON.stringify({ model: "any", messages, tools });
+  const response = await fetch(`${provider.url}/v1/chat/completions`, { method: "POST", body });
   const { choices } = (await response.json()) as { choices: readonly { message: Answer }[] };
   assert.ok(choices[0]);
   return choices[0].message;

@@ -6,11 +6,10 @@ import assert from "node:assert/strict";
 import { createMetier, createScriptedModel, defineTool } from "metier";
 import { z } from "zod";
 
-let orders = [
-  { id: 1, customer: "ada", placed: new Date("2026-11-02") },
-  { id: 2, customer: "ada", placed: new Date("2026-09-30") },
-  { id: 3, customer: "bob", placed: new Date("2026-11-03") },
-];
+const orders = new Map([
+  [1, { customer: "ada", placed: new Date("2026-11-02") }],
+  [2, { customer: "bob", placed: new Date("2026-11-03") }],
+]);
 
 const findOrders = defineTool({
   name: "find_orders",
@@ -18,9 +17,8 @@ const findOrders = defineTool({
   input: z.object({ since: z.iso.date().transform((day) => new Date(day)) }),
   effect: "read", // allowed without a question
   execute({ since }, { caller, log }) {
-    const found = orders.filter(({ customer, placed }) => customer === caller.userId && placed >= since);
-    log.info("searched orders", { found: found.length }); // an event of the run; the model does not see it
-    return found; // any value: the model reads it as JSON
+    log.info("searching orders", { since }); // an event of the run; the model does not see it
+    return [...orders].filter(([, { customer, placed }]) => customer === caller.userId && placed >= since);
   },
 });
 
@@ -30,28 +28,26 @@ const cancelOrder = defineTool({
   input: z.object({ id: z.number().int() }),
   effect: "write", // asks first, unless a trusted skill or the config allows it
   async execute({ id }, { caller }) {
-    const isTheirs = orders.some((order) => order.id === id && order.customer === caller.userId);
-    if (!isTheirs) throw new Error(`There is no order ${id}.`); // the model reads the message and goes on
-    orders = orders.filter((order) => order.id !== id);
+    if (orders.get(id)?.customer !== caller.userId) throw new Error(`There is no order ${id}.`); // told to the model
+    orders.delete(id);
   },
 });
 
 const cancel = (id: number) => ({ toolCalls: [{ tool: "cancel_order", input: { id } }] });
 const model = createScriptedModel([
   { answer: { toolCalls: [{ tool: "find_orders", input: { since: "2026-11-01" } }] } },
-  { expect: { toolResult: '[{"id":1,"customer":"ada"' }, answer: cancel(3) },
-  { expect: { toolResult: "There is no order 3." }, answer: cancel(1) },
+  { expect: { toolResult: '[[1,{"customer":"ada"' }, answer: cancel(2) },
+  { expect: { toolResult: "There is no order 2." }, answer: cancel(1) },
   { expect: { toolResult: "It returned nothing." }, answer: { text: "Order 1 is canceled." } },
 ]);
-const tools = [findOrders, cancelOrder];
-const metier = await createMetier({ autoDiscover: false, models: { default: model }, tools });
+const metier = await createMetier({ models: { default: model }, tools: [findOrders, cancelOrder] });
 await metier.register({ name: "orders", description: "Handles orders.", instructions: "Help the customer." });
 
-const { text } = await metier.run({
+const ada = metier.for({ userId: "ada" }); // one view for each request
+const { text } = await ada.run({
   skill: "orders",
   message: "Cancel my last order.",
-  caller: { userId: "ada" },
   approve: ({ tool }) => (tool === "cancel_order" ? "yes" : "no"),
 });
 assert.equal(text, "Order 1 is canceled.");
-assert.equal(orders.length, 2);
+assert.deepEqual([...orders.keys()], [2]);

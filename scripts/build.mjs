@@ -74,8 +74,12 @@ async function withoutBlanks(code) {
     minifySyntax: true,
     lineLimit: 160,
   });
-  return short;
+  return short.replace(RUN_TIME_IMPORT, `import(${LEFT_ALONE} `);
 }
+
+/** Of a path that is known at run time: bundlers of other people's programs would look for it. Shortening drops the comments. */
+const RUN_TIME_IMPORT = /\bimport\(\s*(?=pathToFileURL\()/g;
+const LEFT_ALONE = "/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */";
 
 /**
  * The files of which something is in a bundle; of others nothing was needed.

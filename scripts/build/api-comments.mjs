@@ -1,11 +1,26 @@
-/** Which public names, and which members of them, no sentence stands above: from the declarations that are published. */
+/**
+ * Which public names, and which members that a reader of one can reach, no sentence stands above: from the declarations that are
+ * published, through what a public name extends, picks from or answers with, and into objects inside of it.
+ */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readParts } from "./declared-parts.mjs";
+import { readParts, wordsIn } from "./declared-parts.mjs";
 
 const COMMENT = /\/\*[\s\S]*?\*\//g;
 /** What an editor shows as soon as somebody types a dot, or nobody may use. */
 const NEEDS_NONE = /^(?:private |#|constructor\b|\[)/;
+/** `type: "text"`, `ok: true`: it says itself what it is. */
+const IS_LITERAL = /\??: (?:"[^"]*"|true|false|undefined|\d+)(?:;|$)/;
+const MEMBER = /^(?:readonly |static |get |set |abstract )*[\w$"-]+\??(?:<[^(]*>)?[:(]/;
+
+/** Shapes that others define: of standards, of the AI SDK and of the hosts of adapters. Their documents describe them. */
+const OF_OTHERS =
+  /^(?:Standard\w+|RunUIChunk|Answer(?:StreamPart|Ending)|AnsweredCall|WholeAnswer|StreamedAnswer|FinishReason|(?:AiSdk|Claude|OpenAi|LangChain|Mastra)\w+)$/;
+/** Computed types: what looks like a member is a pattern. And tables whose values are sentences or numbers. */
+const NO_MEMBERS =
+  /^(?:FromSchema|FromProperties|RequiredOf|Flat|Schema(?:In|Out)put|EXIT|[A-Z]+(?:_[A-Z]+)+)$/;
+/** The configuration as it was read: its keys are in the reference, which is made from their table. */
+const OF_CONFIG = /\/skills\/config\//;
 
 /**
  * @param {string} folder with declarations, as `writeDeclarations` makes them
@@ -14,52 +29,88 @@ const NEEDS_NONE = /^(?:private |#|constructor\b|\[)/;
  */
 export function findUndocumented(folder, entry) {
   const file = join(folder, entry);
-  return [...readParts(readFileSync(file, "utf8")).passedOn.keys()]
-    .sort()
-    .flatMap((name) => lackingIn(name, declarationsOf(name, file)));
+  const names = [...readParts(readFileSync(file, "utf8")).passedOn.keys()].sort();
+  /** @type {Set<string>} */
+  const seen = new Set();
+  const own = names.flatMap((name) => {
+    const found = find(name, file);
+    if (found === undefined) throw new Error(`${file} does not declare \`${name}\`.`);
+    seen.add(`${found.file} ${found.name}`);
+    const isSaid = found.declarations.some((declaration) => declaration.startsWith("/**"));
+    return [...(isSaid ? [] : [name]), ...lackingIn(found)];
+  });
+  return [...own, ...names.flatMap((name) => lackingBehind(find(name, file), seen))];
 }
 
-/** @param {string} name @param {string} file where it is exported @returns {readonly string[]} */
-function declarationsOf(name, file) {
-  const { declared, passedOn, imported } = readParts(readFileSync(file, "utf8"));
-  const own = declared.get(name);
-  if (own !== undefined) return own;
+/** @typedef {{ name: string, file: string, declarations: readonly string[] }} Declared overloads stand together */
+
+/** Of what is not public by a name of its own. @param {Declared | undefined} from @param {Set<string>} seen @returns {readonly string[]} */
+function lackingBehind(from, seen) {
+  if (from === undefined) return [];
+  return [...wordsIn(from.declarations.join("\n"))].flatMap((word) => {
+    const found = find(word, from.file);
+    if (found === undefined || seen.has(`${found.file} ${found.name}`)) return [];
+    seen.add(`${found.file} ${found.name}`);
+    return [...lackingIn(found), ...lackingBehind(found, seen)];
+  });
+}
+
+/** @type {Map<string, import("./declared-parts.mjs").DeclaredParts>} */
+const parsed = new Map();
+
+/** @param {string} file */
+function partsOf(file) {
+  const known = parsed.get(file) ?? readParts(readFileSync(file, "utf8"));
+  parsed.set(file, known);
+  return known;
+}
+
+/** @param {string} name @param {string} file where it is known by that name @returns {Declared | undefined} */
+function find(name, file) {
+  const { declared, passedOn, imported } = partsOf(file);
+  const declarations = declared.get(name);
+  if (declarations !== undefined) return { name, file, declarations };
   const link = passedOn.get(name) ?? imported.get(name);
-  if (link === undefined) throw new Error(`${file} does not declare \`${name}\`.`);
-  const target = link.from === undefined ? file : join(dirname(file), link.from.replace(/\.ts$/, ".d.ts"));
-  return declarationsOf(link.name, target);
+  if (link === undefined || (link.from !== undefined && !link.from.startsWith("."))) return undefined;
+  return find(
+    link.name,
+    link.from === undefined ? file : join(dirname(file), link.from.replace(/\.ts$/, ".d.ts")),
+  );
 }
 
-/** @param {string} name @param {readonly string[]} declarations overloads: one sentence is enough */
-function lackingIn(name, declarations) {
-  const isSaid = declarations.some((declaration) => declaration.startsWith("/**"));
-  const [declaration = ""] = declarations;
-  const hasMembers = /\b(?:interface|class) \w/.test(declaration.replace(COMMENT, ""));
-  const members = hasMembers ? membersWithout(declaration) : [];
-  return [...(isSaid ? [] : [name]), ...members.map((member) => `${name}.${member}`)];
+/**
+ * Objects of a `type` have the sentence of the type, or each its own.
+ *
+ * @param {Declared} declared @returns {readonly string[]}
+ */
+function lackingIn({ name, file, declarations: [declaration = ""] }) {
+  if (!/\b(?:interface|class) \w/.test(declaration.replace(COMMENT, ""))) return [];
+  if (OF_OTHERS.test(name) || NO_MEMBERS.test(name) || OF_CONFIG.test(file)) return [];
+  return membersWithout(declaration).map((member) => `${name}.${member}`);
 }
 
-/** Members stand one level deep, each behind its comment. @param {string} declaration */
+/** Members stand each on a line of its own, behind its comment. @param {string} declaration */
 function membersWithout(declaration) {
-  const head = declaration.replace(/^\/\*[\s\S]*?\*\//, "");
-  const body = head.slice(head.indexOf("{") + 1);
+  const lines = declaration
+    .replace(/^\/\*[\s\S]*?\*\//, "")
+    .trim()
+    .split("\n")
+    .slice(1);
   /** @type {string[]} */
   const found = [];
-  let depth = 0;
   let isSaid = false;
   let before = ""; // An overload has the sentence of the first.
-  for (const line of body.split("\n").map((text) => text.trim())) {
-    const isComment = line.startsWith("/**") || line.startsWith("*");
-    if (depth === 0 && isComment) isSaid = true;
-    if (isComment) continue;
-    if (depth === 0 && line !== "" && line !== "}") {
-      const [member = line] = /^(?:readonly |static |get |set |abstract )*[\w$]+/.exec(line) ?? [];
-      if (!isSaid && member !== before && !NEEDS_NONE.test(line))
-        found.push(member.split(" ").at(-1) ?? member);
-      before = member;
-      isSaid = false;
+  for (const line of lines.map((text) => text.trim())) {
+    if (line.startsWith("/**") || line.startsWith("*")) {
+      isSaid = true;
+      continue;
     }
-    depth += (line.match(/[{([]/g) ?? []).length - (line.match(/[})\]]/g) ?? []).length;
+    const [head = ""] = MEMBER.exec(line) ?? [];
+    const member = /([\w$"-]+)\??(?:<[^(]*>)?[:(]$/.exec(head)?.[1] ?? "";
+    const needsNone = NEEDS_NONE.test(line) || IS_LITERAL.test(line) || member === before;
+    if (member !== "" && !isSaid && !needsNone) found.push(member);
+    if (line !== "") isSaid = false;
+    before = member;
   }
   return found;
 }

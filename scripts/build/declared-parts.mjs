@@ -87,7 +87,7 @@ function chunksOf(text) {
   return chunks;
 }
 
-/** Whether text is at the end of a statement: brackets closed, and a semicolon or a brace. @param {string} text */
+/** Whether text is at the end of a statement: brackets closed, and a semicolon or the brace of a body. @param {string} text */
 function isWhole(text) {
   const code = text.replace(COMMENT, "").replace(TEXT, '""').replace(/=>/g, "");
   if (code.includes("/*")) return false;
@@ -95,5 +95,9 @@ function isWhole(text) {
     (sum, sign) => sum + ("([{<".includes(sign) ? 1 : ")]}>".includes(sign) ? -1 : 0),
     0,
   );
-  return depth === 0 && /[;}]$/.test(code.trimEnd());
+  if (depth !== 0) return false;
+  // A brace ends what has a body. A type goes on behind one: a comment and the next object of a union may follow.
+  return /(?:^|\n)(?:export )?(?:declare )?type \w/.test(code)
+    ? code.trimEnd().endsWith(";")
+    : /[;}]$/.test(code.trimEnd());
 }

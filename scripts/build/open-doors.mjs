@@ -40,7 +40,13 @@ export function openDoors(code) {
  * @param {string} door @param {string} list @returns {readonly [file: string, names: readonly string[]][]}
  */
 export function groupByFile(door, list) {
-  return [...Map.groupBy(namesIn(list), (name) => fileOf(door, name))];
+  /** @type {Map<string, string[]>} `Map.groupBy` is not in Node 20, which `npm run build` may run on. */
+  const groups = new Map();
+  for (const name of namesIn(list)) {
+    const file = fileOf(door, name);
+    groups.set(file, [...(groups.get(file) ?? []), name]);
+  }
+  return [...groups];
 }
 
 /** @param {string} list @returns {readonly string[]} */

@@ -13,7 +13,7 @@ const SUBPATHS = Object.keys(
 
 /** Every subpath, and what a program does first: a tool, a model, a run, and a mistake that must not compile. */
 const USE = `
-import { createMetier, createScriptedModel, defineTool, type Metier, type RunResult } from "metier";
+import { createMetier, createScriptedModel, defineSkill, defineTool, type Metier, type RunResult } from "metier";
 ${SUBPATHS.map((path, index) => `import * as part${index} from "metier${path.slice(1)}";`).join("\n")}
 export const parts = [${SUBPATHS.map((_path, index) => `part${index}`).join(", ")}];
 const tool = defineTool({
@@ -27,6 +27,14 @@ export async function use(): Promise<string> {
   const model = createScriptedModel([{ answer: { text: "Hi." } }]);
   const metier: Metier = await createMetier({ bundled: true, tools: [tool], models: { default: model } });
   const result: RunResult = await metier.run({ skill: "summarize-text" });
+  const run = metier.start({ skill: "summarize-text" });
+  for await (const event of run.events) if (event.type === "tool-finished") console.log(event.text, event.isError);
+  for await (const event of run.clientEvents()) if (event.type === "text-delta") console.log(event.text);
+  const view = metier.for({ userId: "ada" });
+  const { object } = await view.run({ skill: "summarize-text", output: { type: "object", properties: { n: { type: "number" } } } });
+  console.log(object?.n?.toFixed());
+  // @ts-expect-error: \`contxt\` is no field of a skill
+  defineSkill({ name: "a", description: "A.", instructions: "A.", contxt: "fork" });
   // @ts-expect-error: there is no such option
   await createMetier({ modles: {} });
   return result.text;

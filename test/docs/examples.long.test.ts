@@ -51,6 +51,44 @@ describe("examples", () => {
   });
 });
 
+/** What the library promises to those who embed it, and the program that shows it. */
+const SHOWN: Readonly<Record<string, readonly string[]>> = {
+  "a robust host": ["11-robust-host"],
+  "typed tools that know who asks": ["13-typed-tools"],
+  "a view for one user or tenant": ["15-one-view-per-user"],
+  streams: ["16-streams"],
+  "conversations that survive a process": ["17-conversations"],
+  "where runs are kept": ["12-kept-runs"],
+  "skills from anywhere": ["18-skills-from-anywhere"],
+  "structured results": ["14-structured-results"],
+  "adapters that narrow alike": [
+    "07-ai-sdk",
+    "08-claude",
+    "09-openai",
+    "10-plain-messages",
+    "19-langchain",
+    "20-mastra",
+    "21-narrowing",
+    "22-chat-completions",
+  ],
+  "survives deployment": ["25-bundled"],
+};
+
+describe("the library", () => {
+  test.each(Object.entries(SHOWN))("%s: shown by a program of less than 60 lines", (_what, names) => {
+    const lengths = names.map(
+      (name) => readRepositoryFile(`examples/${name}.ts`).trimEnd().split("\n").length,
+    );
+    expect(Math.max(...lengths)).toBeLessThan(60);
+  });
+
+  test("its section of README is one of them, word for word", () => {
+    const [shown] = blocks.filter(({ document, info }) => document === "README.md" && info === "ts run");
+    const program = readRepositoryFile("examples/13-typed-tools.ts").replace(/^\/\*\*.*?\*\/\n/s, "");
+    expect(shown?.code).toBe(program);
+  });
+});
+
 describe("the guides", () => {
   test("the config file of the configuration guide loads without a diagnostic", async () => {
     for (const config of blocksOf("toml config")) {

@@ -122,7 +122,7 @@ describe("usage", () => {
     expect(command.stderr).toContain("did you mean `list`");
     const option = await world.cli("list", "--jso");
     expect(option.code).toBe(2);
-    expect(option.stderr).toContain("did you mean --json");
+    expect(option.stderr).toContain("did you mean `--json`?");
     const json = await world.cli("list", "--profle", "strict", "--json");
     expect(json).toMatchObject({ code: 2, stderr: "" });
     expect(json.json.error).toMatchObject({

@@ -98,7 +98,9 @@ export interface ErrorRecord {
 }
 
 interface ErrorDetails {
+  /** What the reader can do about it. */
   readonly hint?: string | undefined;
+  /** What was thrown before. */
   readonly cause?: unknown;
 }
 

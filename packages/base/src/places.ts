@@ -11,16 +11,21 @@ export interface Places {
   readonly home: string;
   /** `<home>/.metier` */
   readonly base: string;
+  /** The user's config file. */
   readonly configFile: string;
+  /** The user's own skills. */
   readonly skills: string;
   /** A folder for each installed skill, by name and content. */
   readonly store: string;
   /** What is installed for the user, whatever the project. */
   readonly lockFile: string;
+  /** What the user decided to trust. */
   readonly grantsFile: string;
+  /** What can be made again. */
   readonly cache: string;
   /** Where what is fetched waits to be looked at. Never searched for skills. */
   readonly quarantine: string;
+  /** What Metier keeps beside skills and runs: linked accounts, sign-ins, the audit log. */
   readonly state: string;
   /** A folder for each run: its log and its work folder. */
   readonly runs: string;

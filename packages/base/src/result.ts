@@ -13,11 +13,13 @@ export interface Refusal {
 
 interface Done<Value> {
   readonly ok: true;
+  /** What came of it. */
   readonly value: Value;
 }
 
 export interface Refused<Why = Refusal> {
   readonly ok: false;
+  /** Why it was not done. */
   readonly refusal: Why;
 }
 

@@ -74,8 +74,10 @@ export function out(context: CliContext, text: string): void {
   if (text !== "") context.io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
+/** A terminal would break long lines in the middle of a word. */
 export function err(context: CliContext, text: string): void {
-  if (text !== "") context.io.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+  const fitted = fit(context, text, context.io.stderr);
+  if (text !== "") context.io.stderr.write(text.endsWith("\n") ? fitted : `${fitted}\n`);
 }
 
 /** In a terminal, lines are broken to its width; elsewhere they stay whole. */

@@ -5,7 +5,15 @@
 import { type ErrorRecord, EXIT, type ExitCode, MetierError, UsageError } from "@metier/base/errors";
 import { VERSION } from "@metier/base/places";
 import { onCommandLine, safeLine, safeText } from "@metier/base/text";
-import { type Application, buildApplication, buildRouteMap, type RouteMap, run } from "@stricli/core";
+import {
+  type Application,
+  buildApplication,
+  buildRouteMap,
+  type RouteMap,
+  run,
+  text_en,
+  UnexpectedPositionalError,
+} from "@stricli/core";
 import { COMMON_FLAGS, type DeclaredCommand } from "./commands/define.ts";
 import { COMMANDS, findCommand, MANAGE_COMMANDS, suggestCommands } from "./commands/groups.ts";
 import { list } from "./commands/reading.ts";
@@ -54,20 +62,27 @@ async function runCommand(words: readonly string[], io: CliIo): Promise<number> 
   const parser = { stdout: io.stdout, stderr: { write: (text: string) => void complaints.push(text) } };
   const context: CliContext = { process: parser, io, code: EXIT.done };
   const ending: { exitCode?: number | string | null } = {};
+  let misuse: unknown;
+  const noteMisuse = (fault: unknown): void => {
+    misuse = fault;
+  };
   if (isUnknown(words[0])) context.fault = unknownCommand(words[0] ?? "");
   else {
-    await run(buildProgram(words[0]), words, {
+    await run(buildProgram(words[0], noteMisuse), words, {
       process: Object.assign(ending, parser),
       forCommand: () => context,
     });
   }
   const misused = typeof ending.exitCode === "number" && ending.exitCode !== 0;
-  const fault = context.fault ?? (misused ? usageError(complaints.join(""), words) : undefined);
+  const fault = context.fault ?? (misused ? await usageError(misuse, complaints.join(""), words) : undefined);
   if (fault === undefined) return context.code;
   const { record, text, exitCode } = reportFault(fault);
   if (words.some((arg) => arg === "--json" || arg === "--json=true"))
     io.stdout.write(`${JSON.stringify({ error: record }, undefined, 2)}\n`);
-  else io.stderr.write(text);
+  else {
+    const { err } = await import("./context.ts");
+    err(context, text);
+  }
   return exitCode;
 }
 
@@ -141,7 +156,10 @@ async function helpText(words: readonly string[]): Promise<string | undefined> {
 }
 
 /** The parser checks every flag of every command it is given, so a known command is given alone. */
-function buildProgram(command: string | undefined): Application<CliContext> {
+function buildProgram(
+  command: string | undefined,
+  onMisuse: (fault: unknown) => void,
+): Application<CliContext> {
   const only = command === undefined ? undefined : findCommand(command);
   const routes = only ? commandRoutes([only]) : { skill: skillRoutes(), list: list.command };
   const root = buildRouteMap({
@@ -152,6 +170,15 @@ function buildProgram(command: string | undefined): Application<CliContext> {
     name: "metier",
     scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
     documentation: { disableAnsiColor: true },
+    localization: {
+      text: {
+        ...text_en,
+        exceptionWhileParsingArguments(fault) {
+          onMisuse(fault);
+          return "";
+        },
+      },
+    },
   });
 }
 
@@ -229,18 +256,15 @@ function reportSystemFault({ code = "", path, syscall, message }: NodeJS.ErrnoEx
 }
 
 /** The parser's complaint as an error like any other. */
-function usageError(complaint: string, [command, action]: readonly string[]): UsageError {
-  const lines = complaint
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
+async function usageError(fault: unknown, complaint: string, words: readonly string[]): Promise<UsageError> {
+  const [command = "", action] = words;
   // `skill` and `skill manage` do something without an action, so the parser takes a wrong one for an argument.
-  const isUnknownAction =
-    command === "skill" && action !== undefined && lines[0]?.startsWith("Too many arguments");
-  const message = isUnknownAction
-    ? `\`${action}\` is not something \`metier skill\` can do.`
-    : lines.join(" ");
-  return new UsageError(message || "The command line could not be understood.", {
-    hint: "`metier --help` lists the commands, `metier <command> --help` the options.",
-  });
+  if (command === "skill" && action !== undefined && fault instanceof UnexpectedPositionalError) {
+    return new UsageError(`\`${fault.input}\` is not something \`metier skill\` can do.`, {
+      hint: "`metier --help` lists the commands, `metier <command> --help` the options.",
+    });
+  }
+  const { describeMisuse } = await import("./output/misuse-text.ts");
+  const declared = findCommand(command === "skill" ? (action ?? "") : command);
+  return describeMisuse(fault, complaint.replace(/\s*\n\s*/g, " ").trim(), declared);
 }

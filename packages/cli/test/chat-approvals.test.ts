@@ -13,7 +13,7 @@ test("[U15] a write is asked about with its diff, and happens once for `y`", asy
   expect(screen).toContain(
     "  | --- a.txt\n  | +++ a.txt\n  | @@ -1,3 +1,3 @@\n  |  one\n  | -two\n  | +TWO\n  |  three",
   );
-  expect(screen).toContain("s  until this session ends: every call that `write_file(./**)` covers");
+  expect(screen).toContain("s  until this session ends: every call that `write_file(./*)` covers");
   expect(screen.match(/Allow it\?/g)).toHaveLength(2);
   expect(readFileSync(join(world.project, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
 });
@@ -38,7 +38,9 @@ test("[U15] `a` writes the shown rule into the config, and the next chat does no
   const world = chatWorld([write("a/1.txt"), write("a/2.txt"), says("Done.")]);
   const { screen } = await inTerminal(world, { lines: ["Write."], answers: ["a"] }, "--write");
   const file = join(world.home, ".metier/config.toml");
-  expect(screen).toContain(`a  always: adds to [tools] in ${file}\n       "write_file(./a/**)" = "allow"`);
+  expect(screen).toContain(
+    `a  always, in every project: adds to [tools] in ${file}\n       "write_file(./a/**)" = "allow"`,
+  );
   expect(readFileSync(file, "utf8")).toMatch(/\[tools\]\n"write_file\(\.\/a\/\*\*\)" = "allow"/);
   const again = await inTerminal(world, { lines: ["Write."] }, "--write");
   expect(again.screen).not.toContain("Allow it?");

@@ -40,6 +40,23 @@ test("pasted lines are one message, also when the last one has no end yet", asyn
   expect(await line).toEqual({ kind: "line", text: "a\nbc" });
 });
 
+test("names that Tab lists cannot steer the terminal", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough({ encoding: "utf8" });
+  const choices = ["/a\u001b[31mx", "/b\u0007"];
+  const typed = createLineEditor(input, output).read("> ", [], async () => ({ from: 0, choices }));
+  input.write("/");
+  await new Promise(setImmediate);
+  input.write("\t");
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  input.write("\r");
+  await typed;
+  const written = String(output.read());
+  expect(written).toContain("/a\ufffd[31mx");
+  expect(written).not.toContain("\u001b[31m");
+  expect(written).not.toContain("\u0007");
+});
+
 test("Ctrl-C and Ctrl-D are told from lines", async () => {
   expect(await type("half\u0003", "\u0004")).toEqual([{ kind: "interrupt", text: "half" }, { kind: "end" }]);
 });

@@ -21,6 +21,8 @@ function terminalWorld(script: Script, more = ""): World {
   return world;
 }
 
+const NO_MODEL = { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "", GEMINI_API_KEY: "", GOOGLE_API_KEY: "" };
+
 const LOOKS: Script = [
   { answer: { text: "Let me look.", toolCalls: [{ tool: "list_files", input: {} }] } },
   { answer: { text: "One \u001b[31mline.\nAnother line.", delayMs: 1500 } },
@@ -67,6 +69,17 @@ describeTerminal("metier run in a terminal", () => {
     const { stdout, stderr } = await terminalWorld(LOOKS).cli("run", "reader", "Go.", "--quiet");
     expect(stdout).toBe("One \ufffd[31mline.\nAnother line.\n");
     expect(stderr).not.toContain("list_files");
+  });
+
+  test("an error is broken between words, and stays one line in a file", async () => {
+    const world = createWorld();
+    const args = ["run", "summarize-text", "Go."];
+    const { lines, code } = await inPseudoTerminal(world, args, { environment: NO_MODEL });
+    const [whole = ""] = (await createWorld({ environment: NO_MODEL }).cli(...args)).stderr.split("\n");
+    expect(code).toBe(6);
+    expect(whole.length).toBeGreaterThan(80);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.map((line) => line.trim()).join(" ")).toContain(whole);
   });
 
   test("Ctrl-C stops the run and leaves what was answered", async () => {

@@ -61,7 +61,7 @@ export interface JournalLease {
 }
 
 /** One step, under a key that is unique in its run. */
-export interface JournalEntry {
+interface JournalEntry {
   readonly key: string;
   readonly value: Json;
 }

@@ -19,7 +19,7 @@ export interface StoredRecord extends RecordKey {
   readonly updatedAt: number;
 }
 
-export interface RecordFilter {
+interface RecordFilter {
   readonly tenant: string;
   readonly kind: string;
   /** Oldest first; those after this id. */

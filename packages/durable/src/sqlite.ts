@@ -1,5 +1,5 @@
 /** What other packages may use of `@metier/durable/sqlite`: everything on one machine, in files of one process. */
-export { claimHome, type HomeClaim } from "./sqlite/claim-home.ts";
+export { claimHome } from "./sqlite/claim-home.ts";
 export { openSqliteEngine } from "./sqlite/open-engine.ts";
 export { type LocalDurability, type LocalPlace, openLocal } from "./sqlite/open-local.ts";
 export {

@@ -66,7 +66,8 @@ test("a file of a newer Metier is refused, and so is one that is no database", (
     other,
     "this is not a database, though it is longer than a header of one would be\n".repeat(20),
   );
-  for (const opened of [openSqliteStore({ file: other }), openSqliteReader({ file: other })]) {
+  for (const open of [openSqliteStore, openSqliteReader, openSqliteEngine]) {
+    const opened = open({ file: other });
     expect(opened).toMatchObject({
       ok: false,
       refusal: { message: expect.stringContaining("not an SQLite") },

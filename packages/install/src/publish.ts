@@ -10,6 +10,7 @@ export {
   type RewrittenSkill,
   type SkillCompatibility,
 } from "./publish/compat/compatibility.ts";
+export type { PublishProgress } from "./publish/find-asked.ts";
 export {
   type PackOptions,
   type PackOutcome,

@@ -18,6 +18,7 @@ export {
   type PublishFaultCode,
   type PublishOptions,
   type PublishOutcome,
+  type PublishProgress,
   type PublishRefusal,
   type PublishReport,
   packPlugin,

@@ -25,7 +25,7 @@ export {
 } from "./invoke/invocation.ts";
 export type { PrepareDependencies, SkillSources } from "./invoke/prepare.ts";
 export { type CommandPlace, renderBody, splitArguments } from "./invoke/render-body.ts";
-export { checkCallOptions, checkRequest } from "./run/call-options.ts";
+export { checkCaller, checkCallOptions, checkRequest } from "./run/call-options.ts";
 export type {
   BranchOptions,
   Chat,

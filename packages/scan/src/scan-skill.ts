@@ -221,22 +221,31 @@ export interface PathsReport {
 export async function scanPaths(
   paths: readonly string[],
   options: ScanSkillOptions = {},
-  onSkill?: (done: number) => void,
+  onSkill?: (done: number, total: number) => void,
 ): Promise<PathsReport> {
-  const skills = new Map<string, ScannedPath>();
-  const scan = async (candidate: SkillCandidate, path: string): Promise<boolean> => {
-    const { form, file: location, directory } = candidate;
+  // All of them are found first, so that whoever waits knows how many there are.
+  const found = new Map<string, FoundSkill>();
+  const note = async (candidate: SkillCandidate, path: string): Promise<boolean> => {
     const { checked } = await readSkill(candidate, "lenient");
     if (isNoSkill(candidate, path, checked)) return false;
-    if (skills.has(location)) return true;
     const name = checked.manifest?.name ?? candidate.defaultName;
-    const report = await scanSkill({ form, location, directory }, { name, ...options });
-    skills.set(location, { ...report, location, directory });
-    onSkill?.(skills.size);
+    if (!found.has(candidate.file)) found.set(candidate.file, { candidate, name });
     return true;
   };
-  const diagnostics = await visitPaths(paths, scan, reportNoSkill);
-  return { skills: [...skills.values()], diagnostics };
+  const diagnostics = await visitPaths(paths, note, reportNoSkill);
+  const skills: ScannedPath[] = [];
+  for (const { candidate, name } of found.values()) {
+    onSkill?.(skills.length, found.size);
+    const { form, file: location, directory } = candidate;
+    const report = await scanSkill({ form, location, directory }, { name, ...options });
+    skills.push({ ...report, location, directory });
+  }
+  return { skills, diagnostics };
+}
+
+interface FoundSkill {
+  readonly candidate: SkillCandidate;
+  readonly name: string;
 }
 
 function reportNoSkill(path: string): Diagnostic {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LIBRARY_ENTRIES } from "../../../scripts/build/library-entries.mjs";
 import { layOutPapers, takePapersAway } from "../../../scripts/build/papers.mjs";
-import { ROOT, readRepositoryFile } from "../../support/repository.ts";
+import { filesUnder, ROOT, readRepositoryFile } from "../../support/repository.ts";
 
 interface PackReport {
   readonly files: readonly { readonly path: string }[];
@@ -37,6 +37,16 @@ test("the published package holds the command, the library, the skills, the reco
   expect(others).toEqual([]);
   expect(paths).toEqual(expect.arrayContaining(["docs/guide/library.md", "examples/01-list-skills.ts"]));
   expect(paths.filter((path) => /(^|\/)(node_modules|\.[^/]+)(\/|$)/.test(path))).toEqual([]);
+});
+
+test("[L2] what is imported by a path that is known at run time is left alone by bundlers, as it was built", () => {
+  const files = filesUnder(["packages/metier/dist/chunks"], [".js"]).map(readRepositoryFile);
+  const imports = files.flatMap((text) => [
+    ...text.matchAll(/\bimport\((?!\s*["'])([^)]{0,120}pathToFileURL)/g),
+  ]);
+  expect(imports.length).toBeGreaterThan(0);
+  for (const [, inside = ""] of imports)
+    expect(inside).toContain("/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */");
 });
 
 test("[L11] the package says where it is from and what it is about", () => {

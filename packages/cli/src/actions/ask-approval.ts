@@ -130,7 +130,7 @@ function choicesText(
     ...(file === undefined
       ? []
       : [
-          `  ${style.bold("a")}  always: adds to [tools] in ${safeLine(file)}`,
+          `  ${style.bold("a")}  always, in every project: adds to [tools] in ${safeLine(file)}`,
           ...rules.map((pattern) => `       ${style.cyan(ruleLine(pattern))}`),
         ]),
     ...(hidden > 0 ? [`  ${style.bold("d")}  show the whole diff first`] : []),

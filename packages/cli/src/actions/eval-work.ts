@@ -14,6 +14,7 @@ import {
   evaluateSkill,
   evaluateTriggers,
   makeIteration,
+  type RoutingEvaluation,
   renderRoutingReport,
   renderTriggerReport,
   writeJson,
@@ -201,8 +202,8 @@ export const triggersAction: Action<EvalFlags> = async (context, flags, ...words
     queries,
     ...presentFields({ threshold, seed }),
   };
-  const evaluation = await askQueries(context, flags, (wishes) =>
-    evaluateTriggers(open, { ...options, ...wishes }),
+  const evaluation = await askQueries(context, flags, ({ signal, onProgress }) =>
+    evaluateTriggers(open, { ...options, signal, onProgress }),
   );
   const { path: folder } = makeIteration(resolve(cwd, flags.out ?? "", `${name}-workspace`));
   writeJson(join(folder, "triggers.json"), evaluation);
@@ -213,18 +214,26 @@ export const triggersAction: Action<EvalFlags> = async (context, flags, ...words
   else tell(context, { ...evaluation, diagnostics }, triggersText(evaluation, folder, styleOf(context)));
 };
 
-/** Asks about all queries, with one line for each that is answered. */
+interface QueryWishes {
+  readonly signal: AbortSignal;
+  onProgress(step: QueryStep): void;
+  onCompared(done: number, total: number): void;
+}
+
+/** Asks about all queries, with one line for each that is answered. `first`: what is done before the first of them. */
 async function askQueries<Value>(
   context: CliContext,
   flags: EvalFlags,
-  ask: (wishes: { readonly signal: AbortSignal; onProgress(step: QueryStep): void }) => Promise<Value>,
+  ask: (wishes: QueryWishes) => Promise<Value>,
+  first = ASKING,
 ): Promise<Value> {
-  const progress = openProgress(context, flags, ASKING);
+  const progress = openProgress(context, flags, first);
+  const onCompared = (done: number, total: number): void => progress.show({ what: first, done, total });
   const onProgress = (step: QueryStep): void => {
     if (!flags.json) progress.note(queryProgressText(step, styleOf(context)));
     progress.show({ what: ASKING, done: step.done, total: step.total });
   };
-  return withInterrupt(context, (signal) => ask({ signal, onProgress })).finally(progress.end);
+  return withInterrupt(context, (signal) => ask({ signal, onProgress, onCompared })).finally(progress.end);
 }
 
 type QueryStep = Parameters<typeof queryProgressText>[0];
@@ -267,9 +276,9 @@ export const routingAction: Action<EvalFlags> = async (context, flags, ...words)
     queries,
     asksModel: [flags.model, flags.record, flags.replay].some((flag) => flag !== undefined),
   };
-  const evaluation = await askQueries(context, flags, (wishes) =>
-    evaluateRouting(open, { ...options, ...wishes }),
-  );
+  const ask = (wishes: QueryWishes): Promise<RoutingEvaluation> =>
+    evaluateRouting(open, { ...options, ...wishes });
+  const evaluation = await askQueries(context, flags, ask, "Comparing descriptions");
   if (flags.out !== undefined) {
     const folder = resolve(cwd, flags.out);
     writeJson(join(folder, "routing.json"), evaluation);

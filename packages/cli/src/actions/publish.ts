@@ -4,27 +4,25 @@ import { EXIT, MetierError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { safeLine } from "@metier/base/text";
 import type {
-  ClientReport,
   CompatibilityReport,
-  CompatRemark,
   LeftOut,
   PackedSkill,
   PackReport,
   PublishFault,
   PublishReport,
   RefusedSkill,
-  RewrittenSkill,
-  SkillCompatibility,
 } from "@metier/install/publish";
 import type { CompatFlags } from "../commands/authoring.ts";
 import type { PackFlags, PublishFlags } from "../commands/connecting.ts";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import { type CliContext, endWith, err, reply } from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
+import { compatText } from "../output/compat-text.ts";
 import { diagnosticText } from "../output/diagnostics.ts";
 import { worthText } from "../output/install-text.ts";
+import { createProgressLine, type ProgressView } from "../output/progress.ts";
 import { findingText } from "../output/review-text.ts";
-import { alignColumns, count, type Style, styleFor } from "../output/style.ts";
+import { count, type Style, styleFor } from "../output/style.ts";
 
 export const publishAction: Action<PublishFlags> = async (context, flags, ...skills) => {
   const { wellKnown: folder, baseUrl, profile, force, dryRun } = flags;
@@ -36,7 +34,9 @@ export const publishAction: Action<PublishFlags> = async (context, flags, ...ski
   const metier = await openMetier(context, flags);
   const { publishSkills } = await import("@metier/install/publish");
   const cwd = workingDirectory(context, flags);
-  const outcome = await publishSkills(metier, { skills, folder, baseUrl, profile, cwd, force, dryRun });
+  const outcome = await withProgress(context, (onProgress) =>
+    publishSkills(metier, { skills, folder, baseUrl, profile, cwd, force, dryRun, onProgress }),
+  );
   if (!outcome.ok) throw refuse(context, flags, outcome.fault);
   const { ok: _, ...report } = outcome;
   reply(context, flags, report, (style) => publishedText(outcome, dryRun, style));
@@ -54,7 +54,7 @@ export const packAction: Action<PackFlags> = async (context, flags, ...skills) =
   const { packPlugin } = await import("@metier/install/publish");
   const { readAuthor } = await import("@metier/install/publish");
   const { name, version, description, homepage, repository, license, force } = flags;
-  const outcome = await packPlugin(metier, {
+  const options = {
     ...{ name, version, description, homepage, repository, license, force, skills, output },
     manifestFile: manifest,
     mcpFile: mcp,
@@ -62,11 +62,20 @@ export const packAction: Action<PackFlags> = async (context, flags, ...skills) =
     profile: flags.profile,
     keywords: keyword && keyword.length > 0 ? keyword : undefined,
     cwd: workingDirectory(context, flags),
-  });
+  };
+  const outcome = await withProgress(context, (onProgress) => packPlugin(metier, { ...options, onProgress }));
   if (!outcome.ok) throw refuse(context, flags, outcome.fault);
   const { ok: _, ...report } = outcome;
   reply(context, flags, report, (style) => packedText(outcome, style));
 };
+
+function withProgress<Value>(
+  { io }: CliContext,
+  work: (show: ProgressView["show"]) => Promise<Value>,
+): Promise<Value> {
+  const progress = createProgressLine(io.stderr);
+  return work(progress.show).finally(progress.end);
+}
 
 /** What is wrong with each skill is said before the error that ends the command. */
 function refuse(context: CliContext, { json }: CommonFlags, fault: PublishFault): PublishError {
@@ -78,11 +87,10 @@ export const compatAction: Action<CompatFlags> = async (context, flags, ...skill
   const metier = await openMetier(context, flags);
   const { checkCompatibility } = await import("@metier/install/publish");
   const clients = flags.client?.length ? flags.client : undefined;
-  const checked = await checkCompatibility(metier, skills, {
-    ...presentFields({ clients }),
-    fix: flags.fix,
-    cwd: workingDirectory(context, flags),
-  });
+  const options = { ...presentFields({ clients }), fix: flags.fix, cwd: workingDirectory(context, flags) };
+  const checked = await withProgress(context, (onProgress) =>
+    checkCompatibility(metier, skills, { ...options, onProgress }),
+  );
   const report = clients === undefined ? withoutRare(checked) : checked;
   reply(context, flags, report, (style) => compatText(report, style));
   if (!report.works) endWith(context, EXIT.no);
@@ -175,78 +183,4 @@ function detailLines({ name, leftOut, findings, unscanned }: PackedSkill, style:
 
 function leftOutLines(leftOut: readonly LeftOut[], style: Style): readonly string[] {
   return leftOut.map(({ path, reason }) => style.dim(safeLine(`    left out: ${path} (${reason})`)));
-}
-
-function compatText({ skills, fixed, diagnostics }: CompatibilityReport, style: Style): string {
-  return [
-    ...diagnostics.map((each) => diagnosticText(each, style)),
-    ...fixed.map((each) => rewrittenText(each, style)),
-    ...skills.map((skill) => skillText(skill, style)),
-  ].join("\n");
-}
-
-function rewrittenText({ path, repairs, diff }: RewrittenSkill, style: Style): string {
-  return [
-    `${style.green("fixed")}  ${safeLine(path)}`,
-    ...repairs.map((repair) => `  ${safeLine(repair)}`),
-    ...diff.map((line) => (line.startsWith("+") ? style.green : style.red)(`    ${safeLine(line)}`)),
-    "",
-  ].join("\n");
-}
-
-function skillText({ name, path, clients }: SkillCompatibility, style: Style): string {
-  const working = clients.filter(({ works }) => works).length;
-  const ending = `works in ${working} of ${count(clients.length, "client")}.`;
-  return [
-    `${style.bold(safeLine(name))}  ${style.dim(safeLine(path))}`,
-    "",
-    ...tableLines(clients, style),
-    "",
-    ...remarkLines(clients, ({ breaks }) => breaks, style.red("breaks")),
-    ...remarkLines(clients, ({ notes }) => notes, style.cyan("note")),
-    safeLine(`${name} ${ending}`),
-    "",
-  ].join("\n");
-}
-
-const HEADINGS = ["", "client", "seen in", "honoured", "ignored"] as const;
-
-function tableLines(clients: readonly ClientReport[], style: Style): readonly string[] {
-  const rows = clients.map(({ works, client, seen, basis, honoured, ignored }) => [
-    works ? "✓" : "✗",
-    client,
-    basis === "documentation" ? `${seen} (documentation)` : seen,
-    listed(honoured),
-    listed(ignored),
-  ]);
-  const [head = "", ...lines] = alignColumns([HEADINGS, ...rows]).map((cells) =>
-    `  ${cells.join("  ")}`.trimEnd(),
-  );
-  return [
-    style.dim(head),
-    ...lines.map((line, index) => {
-      const isWorking = clients[index]?.works ?? false;
-      return line.replace(/[✓✗]/, (mark) => (isWorking ? style.green(mark) : style.red(mark)));
-    }),
-  ];
-}
-
-function listed(keys: readonly string[]): string {
-  return keys.length === 0 ? "–" : safeLine(keys.join(", "));
-}
-
-/** The same remark of several clients is one line. */
-function remarkLines(
-  clients: readonly ClientReport[],
-  pick: (report: ClientReport) => readonly CompatRemark[],
-  label: string,
-): readonly string[] {
-  const said = new Map<string, string[]>();
-  for (const report of clients) {
-    for (const { about, message } of pick(report)) {
-      const text = `${about}: ${message}`;
-      said.set(text, [...(said.get(text) ?? []), report.client]);
-    }
-  }
-  return [...said].flatMap(([text, ids]) => [`${label}  ${safeLine(text)}`, `    in ${ids.join(", ")}`]);
 }

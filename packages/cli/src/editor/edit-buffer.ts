@@ -105,7 +105,7 @@ export const KEY_EDITS: Readonly<Record<string, Edit>> = {
 };
 
 /** Texts from before, newest first, with the one that is being typed in front of them. */
-interface HistoryWalk {
+export interface HistoryWalk {
   /** `undefined`: there is none further on. */
   move(buffer: EditBuffer, direction: "older" | "newer"): EditBuffer | undefined;
 }

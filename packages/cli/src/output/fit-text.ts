@@ -1,4 +1,7 @@
-/** Lines for a terminal of a known width: a long one is broken between words, and its further rows are indented. */
+/**
+ * Lines for a terminal of a known width: a long one is broken between words, and its further rows are indented. What stands
+ * between backticks stays whole: a command is copied from there.
+ */
 import { stripVTControlCharacters } from "node:util";
 import { textWidth } from "./text-width.ts";
 
@@ -18,7 +21,7 @@ function fitLine(line: string, columns: number): string {
   const indent = `${lead.slice(0, MOST_INDENT)}  `;
   const rows: string[] = [];
   let row = "";
-  for (const part of line.slice(lead.length).split(/(?<=\s)(?=\S)/)) {
+  for (const part of line.slice(lead.length).match(/(?:`[^`]*`|\S)+\s*/g) ?? []) {
     const before = row === "" ? (rows.length === 0 ? lead : indent) : row;
     if (row !== "" && widthOf(before) + widthOf(part.trimEnd()) > columns) {
       rows.push(row.trimEnd());

@@ -6,7 +6,7 @@
 import type { CliIo } from "../context.ts";
 import { CLEAR, openRedrawnLine } from "./redrawn-line.ts";
 
-interface LiveScreen {
+export interface LiveScreen {
   /** A piece of the answer; the next one may continue its line. */
   say(text: string): void;
   /** A line beside it. */

@@ -7,7 +7,7 @@ import { safeLine, safeText, showCost } from "@metier/base/text";
 import type { RunResult } from "@metier/run";
 import type { RunEvent } from "@metier/run/events";
 import type { CliIo } from "../context.ts";
-import { openLiveScreen } from "./live-screen.ts";
+import { type LiveScreen, openLiveScreen } from "./live-screen.ts";
 import { createProgress, inputText } from "./run-progress.ts";
 import { count, cutText, styleFor } from "./style.ts";
 
@@ -51,22 +51,7 @@ export function openRunScreen(io: CliIo, { quiet, silent, onInterrupt }: RunScre
     screen.end();
   };
   return {
-    io: {
-      ...io,
-      stdout: { write: (text) => aside(() => io.stdout.write(text)) },
-      stderr: { write: (text) => aside(() => io.stderr.write(text)) },
-      ask: (question, signal) =>
-        screen.stepAside(async () => {
-          const taken = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal;
-          try {
-            return await io.ask(question, taken);
-          } catch (fault) {
-            // Ctrl-C at a question means the run, not the question alone.
-            if (fault instanceof CancelledError && !taken.aborted) onInterrupt();
-            throw fault;
-          }
-        }),
-    },
+    io: besideScreen(io, screen, { signal: stopped.signal, onInterrupt }),
     onEvent(event) {
       state.note(event);
       if (event.type === "text-delta") {
@@ -97,11 +82,36 @@ export function openRunScreen(io: CliIo, { quiet, silent, onInterrupt }: RunScre
     },
     close: end,
   };
+}
 
-  function aside(write: () => void): void {
+interface Asking {
+  /** Nobody needs an answer any more. */
+  readonly signal: AbortSignal;
+  onInterrupt(): void;
+}
+
+/** What writes or asks through it never meets the quiet line, nor a line of the answer that is still open. */
+function besideScreen(io: CliIo, screen: LiveScreen, { signal: stopped, onInterrupt }: Asking): CliIo {
+  const aside = (write: () => void): void => {
     screen.closeLine();
     write();
-  }
+  };
+  return {
+    ...io,
+    stdout: { write: (text) => aside(() => io.stdout.write(text)) },
+    stderr: { write: (text) => aside(() => io.stderr.write(text)) },
+    ask: (question, signal) =>
+      screen.stepAside(async () => {
+        const taken = signal ? AbortSignal.any([signal, stopped]) : stopped;
+        try {
+          return await io.ask(question, taken);
+        } catch (fault) {
+          // Ctrl-C at a question means the run, not the question alone.
+          if (fault instanceof CancelledError && !taken.aborted) onInterrupt();
+          throw fault;
+        }
+      }),
+  };
 }
 
 interface RunState {

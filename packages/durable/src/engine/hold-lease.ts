@@ -21,12 +21,15 @@ export function holdLease({ backend, workflowRunId, holder, leaseMs }: LeaseToHo
   const lost = new AbortController();
   const renewal = setInterval(() => void renew(), leaseMs / 3);
   let overdue = setTimeout(expire, leaseMs);
+  let isHeld = true;
 
   function end(): void {
+    isHeld = false;
     clearInterval(renewal);
     clearTimeout(overdue);
   }
   function lose(why: unknown): void {
+    if (!isHeld) return;
     end();
     lost.abort(why);
   }
@@ -36,8 +39,7 @@ export function holdLease({ backend, workflowRunId, holder, leaseMs }: LeaseToHo
   async function renew(): Promise<void> {
     try {
       await backend.extendWorkflowRunLease({ workflowRunId, workerId: holder, leaseDurationMs: leaseMs });
-      // Without this, a renewal that came back after the end would set a timer that nobody clears.
-      if (lost.signal.aborted) return;
+      if (!isHeld) return;
       clearTimeout(overdue);
       overdue = setTimeout(expire, leaseMs);
     } catch (fault) {

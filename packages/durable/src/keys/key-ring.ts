@@ -25,7 +25,7 @@ interface RingKey {
 /** Newest first, at least one. */
 export type KeyRing = readonly [RingKey, ...RingKey[]];
 
-export const VARIABLE = "METIER_MASTER_KEY";
+const VARIABLE = "METIER_MASTER_KEY";
 const KEY_BYTES = 32;
 const HEX = /^[0-9a-f]{64}$/i;
 const BASE64URL = /^[\w-]{43}=?$/;

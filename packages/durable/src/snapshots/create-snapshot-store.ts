@@ -4,13 +4,13 @@ import { done, type Result } from "@metier/base/result";
 import { mapBounded } from "@metier/base/turns";
 import type { MasterKey } from "../keys/master-key.ts";
 import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
+import { layOutSnapshot } from "./lay-out-snapshot.ts";
 import { type KeptFile, readManifest, writeManifest } from "./manifest.ts";
 import { type ReadFiles, readFile } from "./read-files.ts";
-import { restoreFolder } from "./restore-folder.ts";
 import { type BlobKind, damagedSnapshot, sealFor } from "./seal-blob.ts";
 import { type FolderBounds, walkFolder } from "./walk-folder.ts";
 
-export interface SnapshotStoreOptions {
+interface SnapshotStoreOptions {
   readonly blobs: BlobStore;
   readonly keys: MasterKey;
   readonly bounds?: FolderBounds;
@@ -47,7 +47,7 @@ export function createSnapshotStore({ blobs, keys, bounds = BOUNDS }: SnapshotSt
     },
     async restore(name, folder, scope) {
       const manifest = readManifest(await load("manifest", name, scope));
-      await restoreFolder(folder, manifest, (part) => load("part", part, scope));
+      await layOutSnapshot(folder, manifest, (part) => load("part", part, scope));
     },
   };
 }

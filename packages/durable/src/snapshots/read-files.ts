@@ -30,7 +30,7 @@ interface ReadFile {
 /** Of one folder, by path. */
 export type ReadFiles = Map<string, ReadFile>;
 
-export interface FileReading {
+interface FileReading {
   readonly root: string;
   readonly blobs: BlobStore;
   readonly sealing: TenantBlobs;

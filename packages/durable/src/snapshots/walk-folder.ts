@@ -15,7 +15,7 @@ export interface FoundFile {
   readonly stats: BigIntStats;
 }
 
-export interface FoundFolder {
+interface FoundFolder {
   readonly files: readonly FoundFile[];
   readonly folders: readonly KeptFolder[];
   readonly links: readonly KeptLink[];

@@ -8,7 +8,7 @@ import { done, type Result, refused } from "@metier/base/result";
 import { loadSqlite } from "./load-sqlite.ts";
 import { makePrivateFile } from "./private-file.ts";
 
-export interface HomeClaim {
+interface HomeClaim {
   release(): void;
 }
 

@@ -1,7 +1,7 @@
 /** The reading half of the journal in SQLite: the same for its owner and for readers in other processes. */
 import type { DurableRunFilter, JournalStore, QuestionFilter } from "../journal-store.ts";
 import type { Database } from "./open-database.ts";
-import { type Row, readJson, readQuestion, readRun } from "./rows.ts";
+import { parseCell, type Row, readQuestion, readRun } from "./rows.ts";
 
 export type JournalReading = Pick<
   JournalStore,
@@ -25,12 +25,12 @@ export function readJournal(database: Database): JournalReading {
     },
     async entries(runId) {
       const rows = all("SELECT key, value FROM entries WHERE run_id = ? ORDER BY position", runId);
-      return rows.map((row) => ({ key: String(row.key), value: readJson(row.value) }));
+      return rows.map((row) => ({ key: String(row.key), value: parseCell(row.value) }));
     },
     async events(runId, after, limit) {
       const sql = "SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?";
       const rows = all(sql, runId, after, limit);
-      return rows.map((row) => ({ seq: Number(row.seq), event: readJson(row.event) }));
+      return rows.map((row) => ({ seq: Number(row.seq), event: parseCell(row.event) }));
     },
     async question(id) {
       const row = one("SELECT * FROM questions WHERE id = ?", id);

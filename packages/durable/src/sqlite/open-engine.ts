@@ -5,23 +5,28 @@ import { BackendSqlite } from "openworkflow/sqlite";
 import { createEngine } from "../engine/create-engine.ts";
 import type { RunEngine } from "../run-engine.ts";
 import { ENGINE_SCHEMA, openEngineQueue } from "./engine-queue.ts";
-import { loadSqlite } from "./load-sqlite.ts";
-import { BUSY_TIMEOUT_MS, openDatabase } from "./open-database.ts";
-import { makePrivateFile } from "./private-file.ts";
+import { BUSY_TIMEOUT_MS, openDatabase, type Schema } from "./open-database.ts";
 
 const NAMESPACE = "metier";
 
+/** Nothing of its own: it only opens the file as ours are opened. */
+const NO_SCHEMA: Schema = { name: "file", migrations: [] };
+
 /** Made when it is not there. Refused as `openSqliteStore` is. */
 export function openSqliteEngine({ file }: { readonly file: string }): Result<RunEngine> {
-  const sqlite = loadSqlite();
-  if (!sqlite.ok) return sqlite;
-  makePrivateFile(file);
-  const backend = BackendSqlite.connect(file, { namespaceId: NAMESPACE });
-  tune(backend);
-  const opened = openDatabase(file, ENGINE_SCHEMA);
-  if (opened.ok) return done(createEngine({ backend, queue: openEngineQueue(opened.value, NAMESPACE) }));
-  void backend.stop();
-  return opened;
+  // First by us: with a mode, a log and a wait for others, and with a refusal for what is no database.
+  const first = openDatabase(file, NO_SCHEMA);
+  if (!first.ok) return first;
+  try {
+    const backend = BackendSqlite.connect(file, { namespaceId: NAMESPACE });
+    tune(backend);
+    const opened = openDatabase(file, ENGINE_SCHEMA);
+    if (opened.ok) return done(createEngine({ backend, queue: openEngineQueue(opened.value, NAMESPACE) }));
+    void backend.stop();
+    return opened;
+  } finally {
+    first.value.close();
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ export function readRun(row: Row): DurableRun {
     skill: optionalText(row.skill),
     parentId: optionalText(row.parent_id),
     rootId: text(row.root_id),
-    order: readJson(row.request) as JsonObject,
+    order: parseCell(row.request) as JsonObject,
     status: text(row.status) as DurableStatus,
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
@@ -33,7 +33,7 @@ export function readQuestion(row: Row): Question {
     tenant: text(row.tenant),
     key: text(row.key),
     kind: text(row.kind) as QuestionKind,
-    body: readJson(row.body) as JsonObject,
+    body: parseCell(row.body) as JsonObject,
     status: text(row.status) as QuestionStatus,
     askedAt: Number(row.asked_at),
     expiresAt: optionalNumber(row.expires_at),
@@ -49,7 +49,7 @@ export function readRecord(row: Row): StoredRecord {
     kind: text(row.kind),
     id: text(row.id),
     revision: Number(row.revision),
-    body: readJson(row.body) as JsonObject,
+    body: parseCell(row.body) as JsonObject,
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
   };
@@ -69,7 +69,7 @@ export function readAuditLine(row: Row): AuditLine {
   };
 }
 
-export function readJson(cell: Cell | undefined): Json {
+export function parseCell(cell: Cell | undefined): Json {
   return JSON.parse(text(cell)) as Json;
 }
 
@@ -79,7 +79,7 @@ export function writeOptionalJson(value: Json | undefined): string | null {
 }
 
 function readOptionalJson(cell: Cell | undefined): Json | undefined {
-  return cell === null || cell === undefined ? undefined : readJson(cell);
+  return cell === null || cell === undefined ? undefined : parseCell(cell);
 }
 
 function text(cell: Cell | undefined): string {

@@ -1,6 +1,6 @@
 /** What every journal does. */
 import { describe, expect, test } from "vitest";
-import { type JournalStore, LeaseLostError, type NewDurableRun } from "../../src/index.ts";
+import { type JournalStore, LeaseLostError, type NewDurableRun } from "../../src/journal-store.ts";
 import type { Stores } from "./opened.ts";
 import { newPlace, openIn, openNew } from "./use-stores.ts";
 

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { BlobStore } from "../../src/index.ts";
+import type { BlobStore } from "../../src/snapshot-store.ts";
 import { createSnapshotStore, type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
 import { required } from "../support/sqlite.ts";
 

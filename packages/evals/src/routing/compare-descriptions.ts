@@ -2,6 +2,7 @@
  * Which skills can be mistaken for which, from what they say of themselves alone: no model, no network, the same every
  * time. A skill's own words are looked up among all skills; another one that answers to them nearly as well competes.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { presentFields } from "@metier/base/json";
 import { compareText } from "@metier/base/text";
 import { buildFinder, eachWord, type Finder, type Skill, termOf } from "@metier/skills";
@@ -38,14 +39,49 @@ const MOST_SHARED = 8;
 /** Words that descriptions are written with, whatever they are about. */
 export const FRAME_TERMS: ReadonlySet<string> = new Set(["use", "user", "skill"]);
 
-export function compareDescriptions(skills: readonly DescribedSkill[]): DescriptionComparison {
+interface CompareOptions {
+  /** Ends it with what is known so far. */
+  readonly signal?: AbortSignal | undefined;
+  /** Skills whose words were looked up. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** What takes long is done in turns, so that it can be watched and stopped. */
+export async function compareDescriptions(
+  skills: readonly DescribedSkill[],
+  options: CompareOptions = {},
+): Promise<DescriptionComparison> {
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
+  const matrix = await confuse(sorted, options);
+  return { names: sorted.map(({ name }) => name), matrix, pairs: findPairs(sorted, matrix) };
+}
+
+/** Between two turns others get theirs, such as a Ctrl-C. */
+const SKILLS_PER_TURN = 20;
+
+async function confuse(
+  sorted: readonly DescribedSkill[],
+  { signal, onProgress }: CompareOptions,
+): Promise<DescriptionComparison["matrix"]> {
   const finder = findByDescription(sorted);
-  const matrix = sorted.map((skill) => {
+  const matrix: (readonly number[])[] = [];
+  for (const [index, skill] of sorted.entries()) {
+    if (index % SKILLS_PER_TURN === 0) {
+      onProgress?.(index, sorted.length);
+      await nextTurn();
+    }
+    if (signal?.aborted) break;
     const scores = new Map(finder.find(wordsOf(skill), sorted.length).map((hit) => [hit.name, hit.score]));
     const own = scores.get(skill.name) ?? 0;
-    return sorted.map(({ name }) => (own === 0 ? 0 : round((scores.get(name) ?? 0) / own)));
-  });
+    matrix.push(sorted.map(({ name }) => (own === 0 ? 0 : round((scores.get(name) ?? 0) / own))));
+  }
+  return matrix;
+}
+
+function findPairs(
+  sorted: readonly DescribedSkill[],
+  matrix: DescriptionComparison["matrix"],
+): readonly OverlapPair[] {
   const terms = sorted.map((skill) => readTerms(wordsOf(skill)));
   const weigh = weightOf(terms);
   const pairs: OverlapPair[] = [];
@@ -60,8 +96,7 @@ export function compareDescriptions(skills: readonly DescribedSkill[]): Descript
       pairs.push(describePair(one, two, { confusion, similarity, words, weigh }));
     }
   }
-  pairs.sort((a, b) => b.confusion - a.confusion || compareText(a.skills.join(), b.skills.join()));
-  return { names: sorted.map(({ name }) => name), matrix, pairs };
+  return pairs.sort((a, b) => b.confusion - a.confusion || compareText(a.skills.join(), b.skills.join()));
 }
 
 /** The search over what skills say of themselves, without their instructions: what a model sees when it chooses. */

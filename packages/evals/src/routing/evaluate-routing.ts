@@ -29,6 +29,8 @@ interface RoutingOptions extends RecordingChoice, SpendingLimits {
   readonly asksModel: boolean;
   readonly model?: string | GivenModel;
   readonly concurrency?: number;
+  /** Skills whose descriptions were compared with all others. */
+  onCompared?(done: number, total: number): void;
   onProgress?(progress: { readonly done: number; readonly total: number; readonly query: string }): void;
 }
 
@@ -79,9 +81,10 @@ const DEFAULT_CONCURRENCY = 2;
 
 export async function evaluateRouting(open: OpenMetier, options: RoutingOptions): Promise<RoutingEvaluation> {
   const { skills, queries } = options;
-  const descriptions = compareDescriptions(skills);
   const spending = createSpending(options);
   try {
+    const { signal } = spending;
+    const descriptions = await compareDescriptions(skills, { signal, onProgress: options.onCompared });
     const asked = options.asksModel
       ? await inTemporaryFolder("metier-routing-", (folder) => askModel(open, options, spending, folder))
       : undefined;

@@ -51,7 +51,10 @@ export interface VerifiedSkill extends VerifiedFolder {
   /** Content identity that the lock records, `sha256:…`. */
   readonly digest: string;
   /** Where else the lock says it is. */
-  readonly copies: readonly (VerifiedFolder & { readonly client: string })[];
+  readonly copies: readonly (VerifiedFolder & {
+    /** The client whose folder it is in. */
+    readonly client: string;
+  })[];
 }
 
 /** Whether installed and trusted skills still are what was recorded. */

@@ -28,6 +28,16 @@ export interface PublishingHost {
   require(name: string): Skill;
 }
 
+/** How far a look at many skills has come. */
+export interface PublishProgress {
+  /** What is done now, for people. */
+  readonly what: string;
+  /** Skills that are done. */
+  readonly done: number;
+  /** Skills in all. */
+  readonly total: number;
+}
+
 interface AskedSkills {
   /** Each once, however many links lead to it. */
   readonly skills: readonly SkillCandidate[];

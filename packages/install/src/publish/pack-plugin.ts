@@ -7,11 +7,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { makeOwnedName, removeFolder, replaceFile, tryToRemove } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import type { Profile } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
 import { createTreeWriter, SOURCE_LIMITS } from "../install/source-limits.ts";
-import type { PublishingHost } from "./find-asked.ts";
+import type { PublishingHost, PublishProgress } from "./find-asked.ts";
 import {
   buildPluginManifest,
   type PluginFields,
@@ -44,6 +45,8 @@ export interface PackOptions extends PluginFields {
   readonly cwd?: string;
   /** Replace a plugin in the output folder. */
   readonly force?: boolean;
+  /** Hears how far it has come, before each skill. */
+  onProgress?(step: PublishProgress): unknown;
 }
 
 /** The plugin that was written. */
@@ -65,11 +68,32 @@ export interface PackReport {
 /** The plugin that was written, or why none was. */
 export type PackOutcome = PackReport | PublishRefusal;
 
+const OPTIONS: OptionKeys<PackOptions> = {
+  skills: true,
+  onProgress: true,
+  output: true,
+  manifestFile: true,
+  mcpFile: true,
+  profile: true,
+  cwd: true,
+  force: true,
+  name: true,
+  version: true,
+  description: true,
+  author: true,
+  homepage: true,
+  repository: true,
+  license: true,
+  keywords: true,
+  extensions: true,
+};
+
 /** Nothing is written unless every skill may be published. */
 export async function packPlugin(
   metier: Pick<PublishingHost, "config" | "require">,
   options: PackOptions,
 ): Promise<PackOutcome> {
+  checkKeys("packPlugin", options ?? null, OPTIONS);
   return outcomeOf(await withStage((stage) => pack(metier, options, stage)));
 }
 

@@ -3,7 +3,7 @@
  * secret. One that must not be published stops all of them, and why is a value.
  */
 import { join } from "node:path";
-import { type Diagnostic, hasErrors } from "@metier/base/diagnostic";
+import { type Diagnostic, hasErrors, openHostCalls } from "@metier/base/diagnostic";
 import type { ErrorCode } from "@metier/base/errors";
 import { showPath } from "@metier/base/files";
 import { done, type Refused, type Result, refused } from "@metier/base/result";
@@ -20,7 +20,7 @@ import {
 } from "@metier/skills";
 import { identifyFolder } from "@metier/skills/trust";
 import { RefusedTree } from "../install/install-fault.ts";
-import { findAsked, type PublishingHost } from "./find-asked.ts";
+import { findAsked, type PublishingHost, type PublishProgress } from "./find-asked.ts";
 import { type LeftOut, readStaged, SKILL_FILE, stageSkill } from "./stage-skill.ts";
 
 /** A skill in a packed plugin. */
@@ -53,13 +53,29 @@ type PreparedSkills = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** `output`: where the result will be, absolute. `stage`: an empty folder for the copies. */
+interface PrepareOptions {
+  readonly skills?: readonly string[];
+  readonly profile?: Profile | undefined;
+  onProgress?(step: PublishProgress): unknown;
+}
+
+interface PreparePlace {
+  readonly cwd: string;
+  /** Where the result will be, absolute. */
+  readonly output: string;
+  /** An empty folder for the copies. */
+  readonly stage: string;
+  /** Whether so many can be published at all, which is known before any is looked at. */
+  refuseCount?(skills: number): NotPublished | undefined;
+}
+
 export async function prepareSkills(
   metier: Pick<PublishingHost, "config" | "require">,
-  options: { readonly skills?: readonly string[]; readonly profile?: Profile | undefined },
-  { cwd, output, stage }: { readonly cwd: string; readonly output: string; readonly stage: string },
+  options: PrepareOptions,
+  { cwd, output, stage, refuseCount }: PreparePlace,
 ): Promise<Result<PreparedSkills, PublishFault>> {
   const { skills: asked = [], profile = "strict" } = options;
+  const tell = openHostCalls(undefined);
   const found = await findAsked(metier, asked, cwd, output);
   if (found.skills.length === 0 || hasErrors(found.diagnostics)) {
     const [wrong] = found.diagnostics.filter(({ severity }) => severity === "error");
@@ -70,10 +86,14 @@ export async function prepareSkills(
       { diagnostics: found.diagnostics },
     );
   }
+  const tooMany = refuseCount?.(found.skills.length);
+  if (tooMany) return tooMany;
   const policy = readScanPolicy(metier.config.config.scan, []);
   const skills: PreparedSkill[] = [];
   const unfit: RefusedSkill[] = [];
+  const total = found.skills.length;
   for (const [index, candidate] of found.skills.entries()) {
+    tell("onProgress", options.onProgress, { what: "Checking skills", done: index, total });
     const prepared = await prepareSkill(candidate, join(stage, String(index)), { policy, profile });
     if (prepared.ok) skills.push(prepared.value);
     else unfit.push(prepared.refusal);

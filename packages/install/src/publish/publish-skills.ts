@@ -12,6 +12,7 @@ import { readBounded, replaceFile } from "@metier/base/files";
 import { isJsonObject } from "@metier/base/json";
 import { isLoopbackHost } from "@metier/base/net";
 import { done, type Result, refused } from "@metier/base/result";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import type { Finding, SkippedPart } from "@metier/scan";
@@ -19,7 +20,7 @@ import { isPlainSkillName, type Profile } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
 import { parseJsonObject } from "../install/json-object.ts";
 import { DISCOVERY_SCHEMA, MAX_SKILLS } from "../install/well-known/skill-index.ts";
-import type { PublishingHost } from "./find-asked.ts";
+import type { PublishingHost, PublishProgress } from "./find-asked.ts";
 import {
   type NotPublished,
   type PreparedSkill,
@@ -46,6 +47,8 @@ export interface PublishOptions {
   readonly force?: boolean;
   /** Write nothing. */
   readonly dryRun?: boolean;
+  /** Hears how far it has come, before each skill. */
+  onProgress?(step: PublishProgress): unknown;
 }
 
 /** A skill in the published index. */
@@ -91,6 +94,16 @@ export interface PublishReport {
 /** What was published, or why nothing was. */
 export type PublishOutcome = PublishReport | PublishRefusal;
 
+const OPTIONS: OptionKeys<PublishOptions> = {
+  skills: true,
+  onProgress: true,
+  folder: true,
+  baseUrl: true,
+  profile: true,
+  cwd: true,
+  force: true,
+  dryRun: true,
+};
 const WELL_KNOWN_FOLDER: string = join(".well-known", "agent-skills");
 
 /** Nothing is written unless every skill may be published. */
@@ -98,6 +111,7 @@ export async function publishSkills(
   metier: Pick<PublishingHost, "config" | "require">,
   options: PublishOptions,
 ): Promise<PublishOutcome> {
+  checkKeys("publishSkills", options ?? null, OPTIONS);
   return outcomeOf(await withStage((stage) => publish(metier, options, stage)));
 }
 
@@ -113,7 +127,7 @@ async function publish(
   }
   const cwd = resolve(options.cwd ?? process.cwd());
   const site = resolve(cwd, options.folder);
-  const prepared = await prepareSkills(metier, options, { cwd, output: site, stage });
+  const prepared = await prepareSkills(metier, options, { cwd, output: site, stage, refuseCount });
   if (!prepared.ok) return prepared;
   const fault = refuseNames(prepared.value.skills);
   if (fault !== undefined) return fault;
@@ -149,11 +163,13 @@ function renderIndex(published: readonly PublishedSkill[]): string {
 }
 
 /** Stricter than the specification of skills: names are parts of addresses. */
+function refuseCount(skills: number): NotPublished | undefined {
+  if (skills <= MAX_SKILLS) return undefined;
+  const message = `There are ${skills} skills; an index may list ${MAX_SKILLS}.`;
+  return refusePublish("publish.usage", message, "Publish them in several folders.");
+}
+
 function refuseNames(skills: readonly PreparedSkill[]): NotPublished | undefined {
-  if (skills.length > MAX_SKILLS) {
-    const message = `There are ${skills.length} skills; an index may list ${MAX_SKILLS}.`;
-    return refusePublish("publish.usage", message, "Publish them in several folders.");
-  }
   const foreign = skills.filter(({ name }) => !isPlainSkillName(name));
   if (foreign.length === 0) return undefined;
   const names = foreign.map(({ name }) => `\`${name}\``).join(", ");

@@ -5,7 +5,7 @@
  */
 import { dirname } from "node:path";
 import type { Json } from "@metier/base/json";
-import { createPathHider } from "./hide-paths.ts";
+import { createPathHider, type PathHider } from "./hide-paths.ts";
 import type { RunEvent, RunLimit, RunStatus } from "./run-event.ts";
 
 type ClientEventBody =
@@ -120,70 +120,108 @@ const PLAIN_WORDS: Readonly<Record<RunStatus, string>> = {
 
 /** `folders` are those of the server, each with the name that clients see in its place. */
 export function createClientLog(runId: string, folders: readonly (readonly [string, string])[]): ClientLog {
-  const entries: Entry[] = [];
+  const entries = openEntries(runId);
   const paths = createPathHider();
   for (const [folder, shown] of folders) paths.hide(folder, shown);
   const callIds = createCallIds();
   const children = new Map<string, string>();
-  let change: PromiseWithResolvers<void> | undefined;
   let hasEnded = false;
-
-  const wake = (): void => {
-    change?.resolve();
-    change = undefined;
-  };
-  const addText = (step: number, text: string): void => {
-    if (text === "") return;
-    const last = entries.at(-1);
-    if (last?.type === "text" && last.step === step) last.pieces.push(text);
-    else entries.push({ type: "text", step, pieces: [text] });
-    wake();
-  };
   let textStep = 0;
+
   const add = (entry: Entry): void => {
-    addText(textStep, paths.end());
-    entries.push(entry);
-    wake();
-  };
-  const toEntry = (event: RunEvent): Entry | undefined => {
-    switch (event.type) {
-      case "run-started":
-        return { type: "run-started", skill: event.skill };
-      case "model-called":
-        return { type: "step-started", step: event.step };
-      case "tool-called": {
-        const { step, tool } = event;
-        const callId = callIds.open(step, event.callId);
-        const input = paths.cleanJson(event.input) as Json;
-        return { type: "tool-called", step, callId, tool, allowed: event.decision !== "deny", input };
-      }
-      case "tool-finished": {
-        const { step, tool, isError, text } = event;
-        const callId = callIds.find(step, event.callId);
-        const output = paths.clean(text.slice(0, MOST_OUTPUT));
-        return { type: "tool-finished", step, callId, tool, isError, output };
-      }
-      case "child-started":
-        children.set(event.childRunId, event.skill);
-        return { type: "skill-started", skillRunId: event.childRunId, skill: event.skill };
-      default:
-        return undefined; // Nothing of it is for a client.
-    }
+    entries.addText(textStep, paths.end());
+    entries.add(entry);
   };
   const addOwn = (event: RunEvent): void => {
     if (event.type === "text-delta") {
       textStep = event.step;
-      addText(event.step, paths.push(event.text));
+      entries.addText(event.step, paths.push(event.text));
       return;
     }
-    const entry = toEntry(event);
+    if (event.type === "child-started") children.set(event.childRunId, event.skill);
+    const entry = toEntry(event, paths, callIds);
     if (entry) add(entry);
-    else addText(textStep, paths.end());
+    else entries.addText(textStep, paths.end());
   };
   const addNested = (event: RunEvent): void => {
     const skill = children.get(event.runId);
     if (skill === undefined || event.type !== "run-finished") return;
     add({ type: "skill-finished", skillRunId: event.runId, skill, status: event.status });
+  };
+  return {
+    runId,
+    read: entries.read,
+    find: entries.find,
+    changed: entries.changed,
+    get hasEnded() {
+      return hasEnded;
+    },
+    take(event) {
+      if (hasEnded) return;
+      if (event.type === "run-started") hideFolders(event, paths);
+      if (event.runId === runId) addOwn(event);
+      else addNested(event);
+    },
+    end({ status, text, object, limit, code }) {
+      const message = PLAIN_WORDS[status];
+      const error = status === "completed" ? undefined : { code: code ?? status, message };
+      const value = object === undefined ? undefined : (paths.cleanJson(object) as Json);
+      const finished = { status, text: paths.clean(text), object: value, limit, error };
+      hasEnded = true; // Whoever reads on is woken by the entry.
+      add({ type: "run-finished", ...finished });
+    },
+  };
+}
+
+function hideFolders(started: Extract<RunEvent, { type: "run-started" }>, paths: PathHider): void {
+  const { workDir, skillDir, skill, location, cwd } = started;
+  paths.hide(workDir, ".");
+  paths.hide(skillDir, `skill:${skill}`);
+  if (location !== "") paths.hide(dirname(location), `skill:${skill}`);
+  paths.hide(cwd, ".");
+}
+
+function toEntry(event: RunEvent, paths: PathHider, callIds: CallIds): Entry | undefined {
+  switch (event.type) {
+    case "run-started":
+      return { type: "run-started", skill: event.skill };
+    case "model-called":
+      return { type: "step-started", step: event.step };
+    case "tool-called": {
+      const { step, tool } = event;
+      const callId = callIds.open(step, event.callId);
+      const input = paths.cleanJson(event.input) as Json;
+      return { type: "tool-called", step, callId, tool, allowed: event.decision !== "deny", input };
+    }
+    case "tool-finished": {
+      const { step, tool, isError, text } = event;
+      const callId = callIds.find(step, event.callId);
+      const output = paths.clean(text.slice(0, MOST_OUTPUT));
+      return { type: "tool-finished", step, callId, tool, isError, output };
+    }
+    case "child-started":
+      return { type: "skill-started", skillRunId: event.childRunId, skill: event.skill };
+    default:
+      return undefined; // Nothing of it is for a client.
+  }
+}
+
+interface Entries extends Pick<ClientLog, "read" | "find" | "changed"> {
+  add(entry: Entry): void;
+  addText(step: number, text: string): void;
+}
+
+/** What was said so far, and who waits for more. */
+function openEntries(runId: string): Entries {
+  const entries: Entry[] = [];
+  let change: PromiseWithResolvers<void> | undefined;
+  const add = (entry: Entry): void => {
+    entries.push(entry);
+    wake();
+  };
+  const wake = (): void => {
+    change?.resolve();
+    change = undefined;
   };
   const read: ClientLog["read"] = (at, view) => {
     const entry = entries[at.entry];
@@ -199,28 +237,13 @@ export function createClientLog(runId: string, folders: readonly (readonly [stri
     return { event: { ...event, id: writeId(runId, next), runId }, next };
   };
   return {
-    runId,
+    add,
     read,
-    get hasEnded() {
-      return hasEnded;
-    },
-    take(event) {
-      if (hasEnded) return;
-      if (event.type === "run-started") {
-        paths.hide(event.workDir, ".");
-        paths.hide(event.skillDir, `skill:${event.skill}`);
-        if (event.location !== "") paths.hide(dirname(event.location), `skill:${event.skill}`);
-        paths.hide(event.cwd, ".");
-      }
-      if (event.runId === runId) addOwn(event);
-      else addNested(event);
-    },
-    end({ status, text, object, limit, code }) {
-      const message = PLAIN_WORDS[status];
-      const error = status === "completed" ? undefined : { code: code ?? status, message };
-      const value = object === undefined ? undefined : (paths.cleanJson(object) as Json);
-      add({ type: "run-finished", status, text: paths.clean(text), object: value, limit, error });
-      hasEnded = true;
+    addText(step, text) {
+      if (text === "") return;
+      const last = entries.at(-1);
+      if (last?.type !== "text" || last.step !== step) return add({ type: "text", step, pieces: [text] });
+      last.pieces.push(text);
       wake();
     },
     find(id) {
@@ -258,11 +281,13 @@ function limitToView(entry: Exclude<Entry, TextEntry>, { shown, errorText }: Cli
   }
 }
 
-/** Some providers number the calls of each answer anew; for a client each has its own name. */
-function createCallIds(): {
+interface CallIds {
   open(step: number, callId: string): string;
   find(step: number, callId: string): string;
-} {
+}
+
+/** Some providers number the calls of each answer anew; for a client each has its own name. */
+function createCallIds(): CallIds {
   const taken = new Set<string>();
   const given = new Map<string, string>();
   return {

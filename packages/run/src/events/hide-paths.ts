@@ -5,7 +5,7 @@
 import { isAbsolute } from "node:path";
 import { realPathOr } from "@metier/base/places";
 
-interface PathHider {
+export interface PathHider {
   /** From now on, this folder is shown as that name. */
   hide(folder: string | undefined, shown: string): void;
   /** In one whole text. */

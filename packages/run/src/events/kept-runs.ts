@@ -12,24 +12,33 @@ import { type RunState, viewRun } from "./run-view.ts";
 type RunPlaces = Pick<Places, "runs">;
 
 export interface RunSummary {
+  /** The run's id. */
   readonly runId: string;
   /** Empty when the log does not tell. */
   readonly skill: string;
   /** `unreadable`: there is no log, or its beginning is not readable. */
   readonly state: RunState | "unreadable";
+  /** When it began, in ISO 8601. */
   readonly startedAt: string;
+  /** The model it began with; absent when the log does not tell. */
   readonly model?: string | undefined;
+  /** Who asked for it: `model`, `user` or `code`. */
   readonly source?: string | undefined;
+  /** Whether the skill was trusted: `trusted` or `untrusted`. */
   readonly trust?: string | undefined;
+  /** The run that started it; absent: none did. */
   readonly parentRunId?: string | undefined;
   /** Of the caller; absent: nobody in particular. */
   readonly userId?: string | undefined;
   /** Whose user it is; absent: of no tenant. */
   readonly tenantId?: string | undefined;
+  /** How often the model was asked. */
   readonly iterations: number;
+  /** The tokens it used. */
   readonly usage: TokenUsage;
   /** Absent: no price is known. */
   readonly cost?: number | undefined;
+  /** How long it took; absent while it goes on. */
   readonly durationMs?: number | undefined;
   /** Absent: none. */
   readonly capabilityCalls?: number | undefined;

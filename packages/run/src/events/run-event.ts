@@ -28,9 +28,13 @@ export type HookOutcome = "allow" | "block" | "fault";
 
 /** What held a run, what its skill asked for, what it was given, and what of that its tools used. */
 export interface SandboxReport {
+  /** What isolated commands; `absent`: nothing did. */
   readonly backend: string;
+  /** What the skill asked for. */
   readonly declared: Reach;
+  /** What it was given. */
   readonly granted: Reach;
+  /** What it made use of. */
   readonly used: Reach;
 }
 
@@ -48,15 +52,19 @@ export interface CapabilityUse {
 
 /** A command of the run asked the host for a capability. What was sent and what was answered stays out. */
 export interface CapabilityCall {
+  /** The id of the capability: `namespace.name`. */
   readonly capability: string;
   /** Absent: none that the capability has, or that the run may know of. */
   readonly operation?: string | undefined;
   /** A reference, as the audit log has it. */
   readonly account?: string | undefined;
+  /** Whether the operation changes something. */
   readonly mutating: boolean;
   /** `ok`, `repeat`, or the code of the fault. */
   readonly outcome: string;
+  /** The id that the audit log has it by. */
   readonly requestId: string;
+  /** How long it took. */
   readonly durationMs: number;
 }
 
@@ -73,7 +81,9 @@ export type MessagePart =
     };
 
 export interface RecordedMessage {
+  /** Whose message it is. */
   readonly role: "user" | "assistant" | "tool";
+  /** What it says, calls and answers, in order. */
   readonly parts: readonly MessagePart[];
 }
 

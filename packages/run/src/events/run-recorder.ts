@@ -43,36 +43,12 @@ interface RecorderOptions {
 }
 
 export function createRunRecorder(options: RecorderOptions): RunRecorder {
-  const { runId, sinks, redactor, lastSeq = 0, clock = Date.now } = options;
+  const { runId, sinks, redactor } = options;
   const diagnostics: Diagnostic[] = [];
   const isTextHeard = sinks.some(({ hearsText }) => hearsText);
-  let listening = [...sinks];
-  let seq = lastSeq;
-  let isFinished = false;
+  const { send, close, hasFinished } = openSinks(options, (dropped) => diagnostics.push(dropped));
   /** Pieces of one text pass the gate together, so that a secret split between them is seen. */
   let open: { readonly step: number; readonly gate: RedactionStream } | undefined;
-
-  const drop = (sink: RunSink, fault: unknown): void => {
-    const reason = redactor.redact(sayFault(fault));
-    const dropped = reportDropped(sink, runId, reason);
-    diagnostics.push(dropped);
-    listening = listening.filter((other) => other !== sink);
-    send({ type: "diagnostic", code: dropped.code, message: dropped.message });
-  };
-  /** A piece of text is not stored, so it has the number of the event before it. */
-  const send = (body: RunEventBody): void => {
-    if (body.type !== "text-delta") seq += 1;
-    isFinished ||= body.type === "run-finished";
-    const event: RunEvent = { v: EVENT_VERSION, runId, seq, at: new Date(clock()).toISOString(), ...body };
-    for (const sink of listening) {
-      if (body.type === "text-delta" && !sink.hearsText) continue;
-      try {
-        sink.write(event);
-      } catch (fault) {
-        drop(sink, fault);
-      }
-    }
-  };
   const endText = (): void => {
     const text = open?.gate.end();
     if (open && text) send({ type: "text-delta", step: open.step, text });
@@ -99,20 +75,61 @@ export function createRunRecorder(options: RecorderOptions): RunRecorder {
       const message = redactor.redact(diagnostic.message);
       diagnostics.push({ ...diagnostic, message });
       // The end of a run is the last of its log.
-      if (!isFinished) send({ type: "diagnostic", code: diagnostic.code, message });
+      if (!hasFinished()) send({ type: "diagnostic", code: diagnostic.code, message });
     },
     async close() {
       endText();
-      for (const sink of listening) {
-        listening = listening.filter((other) => other !== sink); // What is closed hears of no fault of the next.
-        try {
-          await sink.close?.();
-        } catch (fault) {
-          drop(sink, fault);
-        }
-      }
+      await close();
     },
   };
+}
+
+interface OpenSinks {
+  /** What has passed the gate. */
+  send(body: RunEventBody): void;
+  /** Whether the last event of the run was sent. */
+  hasFinished(): boolean;
+  close(): Promise<void>;
+}
+
+/** Numbers and stamps events. A sink that fails hears no more, and the others hear of that. */
+function openSinks(options: RecorderOptions, onDropped: (dropped: Diagnostic) => void): OpenSinks {
+  const { runId, sinks, redactor, lastSeq = 0, clock = Date.now } = options;
+  let listening = [...sinks];
+  let seq = lastSeq;
+  let isFinished = false;
+  const drop = (sink: RunSink, fault: unknown): void => {
+    const reason = redactor.redact(sayFault(fault));
+    const dropped = reportDropped(sink, runId, reason);
+    onDropped(dropped);
+    listening = listening.filter((other) => other !== sink);
+    send({ type: "diagnostic", code: dropped.code, message: dropped.message });
+  };
+  /** A piece of text is not stored, so it has the number of the event before it. */
+  const send = (body: RunEventBody): void => {
+    if (body.type !== "text-delta") seq += 1;
+    isFinished ||= body.type === "run-finished";
+    const event: RunEvent = { v: EVENT_VERSION, runId, seq, at: new Date(clock()).toISOString(), ...body };
+    for (const sink of listening) {
+      if (body.type === "text-delta" && !sink.hearsText) continue;
+      try {
+        sink.write(event);
+      } catch (fault) {
+        drop(sink, fault);
+      }
+    }
+  };
+  const close = async (): Promise<void> => {
+    for (const sink of listening) {
+      listening = listening.filter((other) => other !== sink); // What is closed hears of no fault of the next.
+      try {
+        await sink.close?.();
+      } catch (fault) {
+        drop(sink, fault);
+      }
+    }
+  };
+  return { send, close, hasFinished: () => isFinished };
 }
 
 function reportDropped({ name }: RunSink, runId: string, reason: string): Diagnostic {

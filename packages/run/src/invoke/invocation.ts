@@ -155,7 +155,17 @@ export interface PreparedInvocation {
   /** Checked against `input-schema`, defaults applied. */
   readonly input?: Json | undefined;
   /** Declared variables that config provides. */
-  readonly env: Readonly<Record<string, { readonly value: string; readonly secret: boolean }>>;
+  readonly env: Readonly<
+    Record<
+      string,
+      {
+        /** What the variable holds. */
+        readonly value: string;
+        /** Whether it is taken out of every text that leaves the run. */
+        readonly secret: boolean;
+      }
+    >
+  >;
   /** Findings that do not keep the skill from being used. */
   readonly diagnostics: readonly Diagnostic[];
 }

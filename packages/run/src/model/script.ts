@@ -32,9 +32,19 @@ export interface ScriptedAnswer {
   /** The tools it calls, in order. Default: none. */
   readonly toolCalls?: readonly ScriptedCall[];
   /** The call fails, as it would over HTTP when there is a status. */
-  readonly error?: { readonly message: string; readonly status?: number };
+  readonly error?: {
+    /** What the fault says. */
+    readonly message: string;
+    /** Of the answer over HTTP; with 408, 409, 429 and 5xx the call is made again. */
+    readonly status?: number;
+  };
   /** The tokens the answer counts as. Default: 10 input and 5 output tokens. */
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage?: {
+    /** Tokens that the model read. */
+    readonly inputTokens: number;
+    /** Tokens that the model wrote. */
+    readonly outputTokens: number;
+  };
   /** Why the model stopped. Default: `tool-calls` with tool calls, else `stop`. */
   readonly finishReason?:
     | "stop"

@@ -157,6 +157,7 @@ const OPTIONS = {
   useSkillTool: USE_SKILL,
   offerSkills: OFFER,
   "offer.call": OFFER_CALL,
+  answer: OFFER_CALL,
   skillTools: SKILL_TOOLS,
   skillLibrary: CALLER,
   store: STORE,
@@ -175,6 +176,11 @@ export function checkRequest(call: keyof typeof REQUESTS, request: unknown): voi
   checkNested(call, rest, LIMITS);
 }
 
+/** Who asks, as any call takes it; `call` is as messages name it. Throws `UsageError` with the code `option.unknown`. */
+export function checkCaller(call: string, caller: unknown): void {
+  checkKeys(call, caller, CALLER);
+}
+
 /** Options that may be left out altogether. Throws `UsageError` with the code `option.unknown`. */
 export function checkCallOptions(call: keyof typeof OPTIONS, options: unknown): void {
   checkKeys(call, options, OPTIONS[call]);
@@ -191,6 +197,6 @@ interface Nested {
 
 /** What restricts: a slip there would take a limit away, or make the caller nobody. */
 function checkNested(call: string, { caller, limits }: Nested, known: Readonly<Record<string, true>>): void {
-  checkKeys(`${call}({ caller })`, caller, CALLER);
+  checkCaller(`${call}({ caller })`, caller);
   checkKeys(`${call}({ limits })`, limits, known);
 }

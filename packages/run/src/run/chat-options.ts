@@ -104,7 +104,9 @@ export interface Chat {
   /** What was there before, for a chat that goes on. */
   readonly resumed?:
     | {
+        /** How many turns it had. */
         readonly turns: number;
+        /** When its last turn ended, in ISO 8601. */
         readonly updatedAt: string;
         /** `false`: it was changed, or signed with another key. Its skills are not active, and it is trusted with less. */
         readonly verified: boolean;

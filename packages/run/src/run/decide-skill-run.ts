@@ -8,6 +8,7 @@ import type { World } from "@metier/sandbox";
 import { hasFolder, type Skill, tellOrigin } from "@metier/skills";
 import { describeCycle, findAgent, findCycle, type NamedAgent, preloadSkills } from "../agents/agent.ts";
 import {
+  type FollowedSkill,
   holdToStart,
   recallFollowed,
   recallMemory,
@@ -39,8 +40,8 @@ export async function decideSkillRun(
   prepared: PreparedInvocation,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, parent, runId } = given;
-  const { skill, trust } = prepared;
+  const { host, request, runId } = given;
+  const { skill } = prepared;
   const chosen = await chooseAgent(prepared, host);
   if (!chosen.ok) return refused(failedResult(runId, prepared, chosen.refusal));
   const { agent } = chosen.value;
@@ -49,10 +50,7 @@ export async function decideSkillRun(
   const { durable } = given;
   const memory = recallMemory(durable);
   const redactor = openRedactor(prepared, given);
-  const known = { skill, trust: trust.level, redactor, conversation: memory.trust };
-  if (durable) await restoreFolder(durable, given.workDir);
-  const place = await openRunPlace({ ...given, ...known });
-  given.opened.push(place);
+  const place = await openPlace(prepared, given, { redactor, conversation: memory.trust });
   const unreachable = refuseWithoutSocket(skill, place.sandbox);
   if (unreachable) return refused(refusedResult(runId, unreachable));
   const wrong = refuseWrongLimits(host);
@@ -62,24 +60,18 @@ export async function decideSkillRun(
   const model = choice.value;
   for (const secret of model.secrets) redactor.add(secret);
   const limits = chooseLimits(host.config(), ownLimits(skill, agent), request.limits);
-  const budget = openBudget(host, model, limits, parent?.budget ?? host.budget);
+  const budget = openBudget(host, model, limits, given.parent?.budget ?? host.budget);
   if (!budget.ok) return refused(failedResult(runId, prepared, budget.refusal));
   const decided = { prepared, agent, memory, redactor, place, limits };
   const equipped = await equip(decided, given, () => context);
   if (!equipped.ok) return refused(refusedResult(runId, equipped.refusal));
-  const { policy, hooks } = equipped.value;
+  const { policy } = equipped.value;
   const tools = model.lean ? trimTools(equipped.value.tools, prepared, host) : equipped.value.tools;
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
-  const begun = durable
-    ? await holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) }, prepared)
-    : done(prompt);
+  const begun = await beginAs(prompt, decided, model, given);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
-  for (const { lists, folder } of durable ? recallFollowed(durable) : []) {
-    policy.activate(lists);
-    if (folder !== undefined) place.show(folder);
-  }
+  for (const followed of durable ? recallFollowed(durable) : []) follow(followed, decided, policy);
   const planned = await reportDecisions(decided, model, equipped.value, given);
-  const asked = { approve: request.approve, sessionRules: host.sessionRules };
   const context: RunContext = {
     ...given,
     subject: prepared,
@@ -92,8 +84,8 @@ export async function decideSkillRun(
     tools,
     policy,
     bound: policy,
-    approvals: createApprovals({ skill: skill.name, queue: given.questions, ...asked }),
-    hooks: hooks.hooks,
+    approvals: openApprovals(skill, given),
+    hooks: equipped.value.hooks.hooks,
     outputFilter: host.config().runs.outputFilter,
     memory,
     redactor,
@@ -104,14 +96,51 @@ export async function decideSkillRun(
     recorder: await openRecorder(given, redactor),
     diagnostics: (found) => [...planned, ...found],
     follow(other) {
-      const lists = followedLists(other);
-      const folder = hasFolder(other.skill) ? other.skill.directory : undefined;
-      policy.activate(lists);
-      if (folder !== undefined) place.show(folder);
-      if (durable) recordFollowed(durable, { lists, folder });
+      const followed = describeFollowed(other);
+      follow(followed, decided, policy);
+      if (durable) recordFollowed(durable, followed);
     },
   };
   return done(context);
+}
+
+/** Closed with whatever else the run has opened. */
+async function openPlace(
+  { skill, trust }: PreparedInvocation,
+  given: RunGiven,
+  known: Pick<Parameters<typeof openRunPlace>[0], "redactor" | "conversation">,
+): Promise<RunContext["place"]> {
+  if (given.durable) await restoreFolder(given.durable, given.workDir);
+  const place = await openRunPlace({ ...given, ...known, skill, trust: trust.level });
+  given.opened.push(place);
+  return place;
+}
+
+/** The system prompt that holds: of a durable run that of its start, which also says whether it may go on. */
+async function beginAs(
+  prompt: string,
+  { prepared, redactor }: DecidedRun,
+  model: ResolvedModel,
+  { durable, host }: RunGiven,
+): Promise<Result<string, StartFault>> {
+  if (durable === undefined) return done(prompt);
+  return holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) }, prepared);
+}
+
+function openApprovals({ name }: Skill, { host, request, questions }: RunGiven): RunContext["approvals"] {
+  const { approve } = request;
+  return createApprovals({ skill: name, queue: questions, approve, sessionRules: host.sessionRules });
+}
+
+/** Another skill whose instructions the model follows from here on. */
+function follow({ lists, folder }: FollowedSkill, { place }: DecidedRun, policy: GrowingPolicy): void {
+  policy.activate(lists);
+  if (folder !== undefined) place.show(folder);
+}
+
+function describeFollowed(other: PreparedInvocation): FollowedSkill {
+  const { skill } = other;
+  return { lists: followedLists(other), folder: hasFolder(skill) ? skill.directory : undefined };
 }
 
 function ownLimits({ manifest }: Skill, agent: NamedAgent | undefined): Partial<RunLimits> {

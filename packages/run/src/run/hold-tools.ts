@@ -40,86 +40,122 @@ interface HoldSettings {
   readonly unapproved: () => string | undefined;
 }
 
-export function createToolHold({ cwd, log, unapproved }: HoldSettings): ToolHold {
-  const known = new Map<string, PreparedInvocation>();
-  const preloaded = new Set<string>();
-  const followed = new Set<string>();
-  const guarded = new Set<string>();
+export function createToolHold(settings: HoldSettings): ToolHold {
+  const reports = openReports(settings.log);
+  const followed = createFollowed();
+  /** Tools of which this offer looks at single calls; `isWhole`: at all of them. */
+  const guarded = { names: new Set<string>(), isWhole: false };
   const beyond = new Set<string>();
-  let guardsAll = false;
   let isAsked = false;
-  const reports: Diagnostic[] = [];
-  const report = (diagnostic: Diagnostic): void => {
-    if (reports.some(({ message }) => message === diagnostic.message)) return;
-    reports.push(diagnostic);
-    log("warn", { code: diagnostic.code }, diagnostic.message);
-  };
-  const listsOf = (skills: Iterable<string>): readonly ToolLists[] =>
-    [...new Set(skills)].flatMap((name) => {
-      const prepared = known.get(name);
-      return prepared ? [followedLists(prepared)] : [];
-    });
-  const current = (): readonly ToolLists[] => listsOf([...preloaded, ...followed]);
   const denying = (lists: readonly ToolLists[], tool: string): readonly DenyingRule[] =>
-    lists.flatMap((list) =>
-      readListRules(list, { cwd, hostTools: [] }, [])
-        .disallowed.filter((rule) => rule.isFor(idOf(tool)))
-        .map((rule) => ({ rule, list })),
-    );
-  const remember = (prepared: PreparedInvocation): void => {
-    known.set(prepared.skill.name, prepared);
-    const { owner, path, disallowedTools } = followedLists(prepared);
+    findDenying(lists, tool, settings.cwd);
+  const reportNew = (lists: ToolLists): void => {
+    const { owner, path, disallowedTools } = lists;
     if (disallowedTools.length === 0) return;
-    if (!isAsked) report(unheld(owner, path, disallowedTools));
+    if (!isAsked) reports.add(unheld(owner, path, disallowedTools));
     for (const tool of beyond) {
-      for (const { rule, list } of denying([followedLists(prepared)], tool))
-        report(unreachable(tool, rule, list));
+      for (const { rule, list } of denying([lists], tool)) reports.add(unreachable(tool, rule, list));
     }
   };
   const isExecutionStopped = (tool: string): boolean =>
-    unapproved() !== undefined && EXECUTING.has(idOf(tool));
+    settings.unapproved() !== undefined && EXECUTING.has(idOf(tool));
   const isVisible = (tool: string, lists: readonly ToolLists[]): boolean => {
     const rules = denying(lists, tool);
     if (rules.some(({ rule }) => rule.scope === undefined)) return false;
-    if (guardsAll || guarded.has(tool)) return true;
-    for (const { rule, list } of rules) report(takenWhole(tool, rule, list));
+    if (guarded.isWhole || guarded.names.has(tool)) return true;
+    for (const { rule, list } of rules) reports.add(takenWhole(tool, rule, list));
     return rules.length === 0 && !isExecutionStopped(tool);
   };
   const guard: ToolGuard = {
-    isHeld: (tool) => isExecutionStopped(tool) || denying(current(), tool).length > 0,
+    isHeld: (tool) => isExecutionStopped(tool) || denying(followed.lists(), tool).length > 0,
     async whyNot(tool, input) {
       if (!guard.isHeld(tool)) return undefined;
-      return refuseCall(tool, input, { lists: current(), config: {}, policy: {}, cwd, unapproved });
+      const { cwd, unapproved } = settings;
+      return refuseCall(tool, input, { lists: followed.lists(), config: {}, policy: {}, cwd, unapproved });
     },
   };
   return {
-    reports,
+    reports: reports.all,
     follow(prepared) {
-      followed.add(prepared.skill.name);
-      remember(prepared);
+      followed.add(prepared);
+      reportNew(followedLists(prepared));
     },
-    preload(prepared) {
-      preloaded.add(prepared.skill.name);
-      known.set(prepared.skill.name, prepared);
-    },
-    startTurn: () => followed.clear(),
+    preload: followed.preload,
+    startTurn: followed.startTurn,
     narrow(tools, skills) {
       isAsked = true;
-      const lists = skills === undefined ? current() : listsOf([...preloaded, ...skills]);
+      const lists = followed.lists(skills);
       return tools.filter((tool) => isVisible(tool, lists));
     },
     guard(tools, others = []) {
       isAsked = true;
-      if (tools === undefined) guardsAll = true;
-      for (const tool of tools ?? []) guarded.add(tool);
+      if (tools === undefined) guarded.isWhole = true;
+      for (const tool of tools ?? []) guarded.names.add(tool);
       for (const tool of others) beyond.add(tool);
       return guard;
     },
     own(tools) {
-      for (const tool of tools) guarded.add(tool);
+      for (const tool of tools) guarded.names.add(tool);
       return guard;
     },
   };
+}
+
+interface Reports {
+  readonly all: readonly Diagnostic[];
+  /** The same message once. */
+  add(diagnostic: Diagnostic): void;
+}
+
+function openReports(log: WriteLog): Reports {
+  const all: Diagnostic[] = [];
+  return {
+    all,
+    add(diagnostic) {
+      if (all.some(({ message }) => message === diagnostic.message)) return;
+      all.push(diagnostic);
+      log("warn", { code: diagnostic.code }, diagnostic.message);
+    },
+  };
+}
+
+interface Followed {
+  /** Until the turn ends. */
+  add(prepared: PreparedInvocation): void;
+  /** In every turn. */
+  preload(prepared: PreparedInvocation): void;
+  startTurn(): void;
+  /** Of what is preloaded and followed now, or of these skills in place of the followed ones. */
+  lists(skills?: readonly string[]): readonly ToolLists[];
+}
+
+/** The skills that the model follows. */
+function createFollowed(): Followed {
+  const known = new Map<string, PreparedInvocation>();
+  const preloaded = new Set<string>();
+  const followed = new Set<string>();
+  const addTo = (names: Set<string>) => (prepared: PreparedInvocation) => {
+    names.add(prepared.skill.name);
+    known.set(prepared.skill.name, prepared);
+  };
+  return {
+    add: addTo(followed),
+    preload: addTo(preloaded),
+    startTurn: () => followed.clear(),
+    lists: (skills) =>
+      [...new Set([...preloaded, ...(skills ?? followed)])].flatMap((name) => {
+        const prepared = known.get(name);
+        return prepared ? [followedLists(prepared)] : [];
+      }),
+  };
+}
+
+function findDenying(lists: readonly ToolLists[], tool: string, cwd: string): readonly DenyingRule[] {
+  return lists.flatMap((list) =>
+    readListRules(list, { cwd, hostTools: [] }, [])
+      .disallowed.filter((rule) => rule.isFor(idOf(tool)))
+      .map((rule) => ({ rule, list })),
+  );
 }
 
 interface DenyingRule {

@@ -58,26 +58,10 @@ export function createHostCallbacks(runId: string, logger: Logger | undefined): 
     pending.add(called);
     void called.finally(() => pending.delete(called));
   };
-  /** A question: the fault is reported here, and still is one for whoever asks. */
-  const ask =
-    <Given extends readonly unknown[], Answer>(name: string, question: (...given: Given) => Answer) =>
-    async (...given: Given): Promise<Awaited<Answer>> => {
-      try {
-        return await question(...given);
-      } catch (fault) {
-        report(name, fault);
-        throw fault;
-      }
-    };
-  const once = <Callback extends (...given: never[]) => unknown>(
-    callback: Callback,
-    wrap: () => Callback,
-  ): Callback => {
-    if (wrapped.has(callback)) return callback;
-    const harmless = wrap();
-    wrapped.add(harmless);
-    return harmless;
-  };
+  const ask = <Given extends readonly unknown[], Answer>(
+    name: string,
+    question: (...given: Given) => Answer,
+  ) => askHost(question, (fault) => report(name, fault));
   return {
     tell,
     wrap(request) {
@@ -103,6 +87,31 @@ export function createHostCallbacks(runId: string, logger: Logger | undefined): 
       hasEnded = true;
     },
   };
+}
+
+/** A question: its fault is reported, and still is one for whoever asks. */
+function askHost<Given extends readonly unknown[], Answer>(
+  question: (...given: Given) => Answer,
+  report: (fault: unknown) => void,
+): (...given: Given) => Promise<Awaited<Answer>> {
+  return async (...given): Promise<Awaited<Answer>> => {
+    try {
+      return await question(...given);
+    } catch (fault) {
+      report(fault);
+      throw fault;
+    }
+  };
+}
+
+function once<Callback extends (...given: never[]) => unknown>(
+  callback: Callback,
+  wrap: () => Callback,
+): Callback {
+  if (wrapped.has(callback)) return callback;
+  const harmless = wrap();
+  wrapped.add(harmless);
+  return harmless;
 }
 
 const HINT =

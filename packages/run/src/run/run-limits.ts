@@ -70,7 +70,9 @@ export interface BudgetLimits {
 }
 
 export interface Budget {
+  /** The tokens that were used so far. */
   readonly usage: TokenUsage;
+  /** What they cost so far, in the currency of the prices. */
   readonly cost: number;
   /** Whether anything in it had a price; `cost` says nothing otherwise. */
   readonly isPriced: boolean;
@@ -132,6 +134,7 @@ function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
 }
 
 interface LimitReached {
+  /** Which of the limits it is. */
   readonly limit: RunLimit;
   /** What was used and what is allowed. */
   readonly message: string;

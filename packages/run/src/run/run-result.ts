@@ -52,13 +52,29 @@ export interface RunResult {
   /** Why it was not started; only with status `refused`. */
   readonly refusal?: InvocationRefusal;
   /** Why it failed; only with status `failed`. */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: {
+    /** What went wrong, such as `model.failed`: for programs. */
+    readonly code: string;
+    /** What went wrong and what to do: for people. */
+    readonly message: string;
+  };
   /** Calls that were not allowed. */
-  readonly denied: readonly { readonly tool: string; readonly reason: string }[];
+  readonly denied: readonly {
+    /** The name of the tool that was called. */
+    readonly tool: string;
+    /** Why the call was not made. */
+    readonly reason: string;
+  }[];
   /** What is in the work folder afterwards. */
-  readonly files: readonly { readonly path: string; readonly size: number }[];
+  readonly files: readonly {
+    /** Below the work folder. */
+    readonly path: string;
+    /** In bytes. */
+    readonly size: number;
+  }[];
   /** What the run was confined to, and what it used of that. */
   readonly sandbox: {
+    /** What isolated commands; `absent`: nothing did, and none could run. */
     readonly backend: SandboxBackend | "absent";
     /** By the skill, or for it by its own table in the config, as written. */
     readonly declared: SandboxUse;
@@ -122,7 +138,12 @@ export interface ScriptResult
    * `script.missing`, `script.unusable`, `script.failed`, `script.stopped`, `program.missing`, `sandbox.unavailable`,
    * `tools.denied`.
    */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: {
+    /** What went wrong, such as `script.failed`: for programs. */
+    readonly code: string;
+    /** What went wrong and what to do: for people. */
+    readonly message: string;
+  };
 }
 
 /** What an invocation came to: instructions for your own conversation, a finished run, or a refusal. */
@@ -208,6 +229,7 @@ export function failedResult(
 }
 
 interface HookOutline {
+  /** When it is run. */
   readonly hook: HookEvent;
   /** Names and globs; none: every tool. */
   readonly tools: readonly string[];
@@ -239,12 +261,15 @@ export interface RunOutline {
   readonly capabilities: readonly string[];
   /** What the run would be confined to. */
   readonly sandbox: {
+    /** What would isolate commands; `absent`: nothing would, and none could run. */
     readonly backend: SandboxBackend | "absent";
+    /** What the skill asks for. */
     readonly declared: SandboxUse;
     /** What the run may reach beyond its own folders; paths are absolute. */
     readonly granted: SandboxUse;
     /** Domains the run may reach. */
     readonly network: readonly string[];
+    /** The folders that a run would see. */
     readonly world: World;
   };
   /** The limits it would have, after the config, the skill and the request. */

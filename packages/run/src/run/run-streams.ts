@@ -21,7 +21,14 @@ export interface StreamOptions {
   /** Tools whose input and output clients see, by name; of all others they see that they were called. Default: none. */
   readonly showTools?: readonly string[] | undefined;
   /** Words for a run that did not complete, in place of a general sentence: the result's own may name folders and keys. */
-  readonly errorText?: ((result: RunResult & { readonly notice?: string }) => string) | undefined;
+  readonly errorText?:
+    | ((
+        result: RunResult & {
+          /** Of a turn of a chat: what the user is told beside the answer. */
+          readonly notice?: string;
+        },
+      ) => string)
+    | undefined;
 }
 
 /** What a `Response` with a stream takes. */
@@ -100,33 +107,7 @@ interface StreamedRun {
 
 export function openStreams(run: StreamedRun): RunStreams {
   const { log } = run;
-  /** Responses whose clients are still there. */
-  let open = 0;
-
-  const respond = <Item>(
-    init: StreamResponseInit,
-    from: ClientPosition,
-    write: SseWriter<Item>,
-    headers: Readonly<Record<string, string>>,
-  ): Response => {
-    const { status, statusText, onDisconnect = "cancel", signal } = init;
-    open += 1;
-    let isOpen = true;
-    const leave = (isGone: boolean): void => {
-      if (!isOpen) return;
-      isOpen = false;
-      open -= 1;
-      signal?.removeEventListener("abort", onAbort);
-      if (isGone && open === 0 && onDisconnect === "cancel" && !log.hasEnded) run.cancel();
-    };
-    const onAbort = (): void => leave(true);
-    if (signal?.aborted) leave(true);
-    else signal?.addEventListener("abort", onAbort, { once: true });
-    const body = encodeSse({ ...readOptions(init), run, from, write, leave, heartbeatMs: init.heartbeatMs });
-    const told = { status, statusText, headers: mergeHeaders(headers, init.headers) };
-    return new Response(body, presentFields(told));
-  };
-
+  const respond = createResponder(run);
   return {
     get textStream() {
       return readLog(run, CLIENT_BEGINNING, readOptions({}), {
@@ -164,6 +145,37 @@ export function openStreams(run: StreamedRun): RunStreams {
       const headers = { ...SSE_HEADERS, "x-vercel-ai-ui-message-stream": "v1" };
       return respond(init, CLIENT_BEGINNING, write, headers);
     },
+  };
+}
+
+type Respond = <Item>(
+  init: StreamResponseInit,
+  from: ClientPosition,
+  write: SseWriter<Item>,
+  headers: Readonly<Record<string, string>>,
+) => Response;
+
+/** Responses of one run: when the last client that wanted its end leaves, it ends. */
+function createResponder(run: StreamedRun): Respond {
+  /** Responses whose clients are still there. */
+  let open = 0;
+  return (init, from, write, headers) => {
+    const { status, statusText, onDisconnect = "cancel", signal } = init;
+    open += 1;
+    let isOpen = true;
+    const leave = (isGone: boolean): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      open -= 1;
+      signal?.removeEventListener("abort", onAbort);
+      if (isGone && open === 0 && onDisconnect === "cancel" && !run.log.hasEnded) run.cancel();
+    };
+    const onAbort = (): void => leave(true);
+    if (signal?.aborted) leave(true);
+    else signal?.addEventListener("abort", onAbort, { once: true });
+    const body = encodeSse({ ...readOptions(init), run, from, write, leave, heartbeatMs: init.heartbeatMs });
+    const told = { status, statusText, headers: mergeHeaders(headers, init.headers) };
+    return new Response(body, presentFields(told));
   };
 }
 

@@ -4,6 +4,7 @@
  * reads like orders marked as data.
  */
 import { checkJson, type Json } from "@metier/base/json";
+import { checkKeys } from "@metier/base/shape";
 import { cleanText, showValue } from "@metier/base/text";
 import {
   type Conversation,
@@ -107,7 +108,15 @@ const OWN_MARK = /[<\uFF1C\uFE64](?=[\s/]*(?:instruction|output)\b)/giu;
  * A run's result as its parent model reads it: what it is, then the output between marks. Whatever the output holds, it
  * cannot close its own wrapper or speak as the wrapper does.
  */
-export function wrapResult(result: RunResult, { isShown = false } = {}): string {
+export function wrapResult(
+  result: RunResult,
+  options: {
+    /** Whether the user has seen it already. Default: `false`. */
+    readonly isShown?: boolean | undefined;
+  } = {},
+): string {
+  checkKeys("wrapResult", options, { isShown: true });
+  const { isShown = false } = options;
   const lines = [
     "<instruction>",
     `This is the result of the skill "${escapeXml(result.skill)}". ${STATUS_SENTENCES[result.status]}`,

@@ -64,10 +64,10 @@ export type SchemaInput<Schema> = Schema extends {
  */
 export function withJsonSchema<Schema extends StandardSchema>(
   schema: Schema,
-  jsonSchema: Readonly<Record<string, unknown>>,
+  jsonSchema: object,
 ): StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>> {
   const { vendor, validate } = schema["~standard"];
-  const convert = (): Readonly<Record<string, unknown>> => jsonSchema;
+  const convert = (): object => jsonSchema;
   const standard = { version: 1, vendor, validate, jsonSchema: { input: convert, output: convert } } as const;
   return { "~standard": standard } as StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
 }

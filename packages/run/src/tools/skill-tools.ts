@@ -46,10 +46,21 @@ export interface SkillTool extends Tool<unknown> {
 export interface SkillLibrary {
   /** By name. Whoever is not among them does not exist for the model. */
   skills(): readonly Skill[];
+  /** The skills that fit a request in words, best first. */
   find(query: string, k?: number): Promise<readonly FindHit[]>;
+  /** A skill's instructions, read and checked anew. */
   getInstructions(name: string): Promise<Instructions>;
+  /** The files of a skill. */
   listResources(name: string): ResourceListing;
-  readResource(name: string, path: string, options?: { readonly range?: ByteRange }): ResourceContent;
+  /** One file of a skill; throws `SkillResourceError` for anything else. */
+  readResource(
+    name: string,
+    path: string,
+    options?: {
+      /** Which bytes. Default: all of them. */
+      readonly range?: ByteRange;
+    },
+  ): ResourceContent;
   /** Why the scan keeps a skill from being used, in words. Absent: nothing is scanned. */
   whyHeld?(skill: Skill): Promise<string | undefined>;
 }

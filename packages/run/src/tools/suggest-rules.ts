@@ -58,39 +58,47 @@ async function listCandidates(
 }
 
 const PLAIN_WORD = /^[\w.@%+:=,-]+$/;
-const SUBCOMMAND = /^[a-z][a-z0-9-]*$/;
 
-/** `git log -3` becomes `git log:*`, `ls -l` becomes `ls:*`; or the words as they are, where more may follow is too much. */
+/** `git log -3` becomes `git log:*`, `ls -l` becomes `ls:*`; any other command the words as they are. */
 async function listCommandPatterns(command: string): Promise<readonly (readonly string[])[]> {
   const parsed = await readCommand(command);
   if (!parsed.provable || parsed.writes.length + parsed.reads.length > 0) return [];
-  const patternsBy = (toScope: (words: readonly string[]) => string): readonly string[] => [
-    ...new Set(parsed.commands.map((words) => `bash(${toScope(words)})`)),
-  ];
-  const exact = parsed.commands.every((words) => words.every((word) => PLAIN_WORD.test(word)))
-    ? [patternsBy((words) => words.join(" "))]
-    : [];
-  return parsed.commands.some(destroys) ? exact : [patternsBy(openScope), ...exact];
+  const opened = parsed.commands.map(openScope);
+  const isExact = parsed.commands.every((words) => words.every((word) => PLAIN_WORD.test(word)));
+  const exact = isExact ? [toPatterns(parsed.commands.map((words) => words.join(" ")))] : [];
+  const isOpen = opened.every((scope) => scope !== undefined);
+  return isOpen ? [toPatterns(opened), ...exact] : exact;
 }
 
-/** Programs with which other words do other harm: a yes for one call says nothing about the next. */
-const DESTROYING: ReadonlySet<string> = new Set(
-  "rm rmdir unlink mv cp dd shred truncate ln install chmod chown chgrp kill pkill killall".split(" "),
-);
-const DESTROYING_GIT: ReadonlySet<string> = new Set(
-  "push reset clean checkout restore rm rebase branch tag stash filter-branch update-ref gc".split(" "),
-);
-
-function destroys([program = "", first = ""]: readonly string[]): boolean {
-  return DESTROYING.has(basename(program)) || (basename(program) === "git" && DESTROYING_GIT.has(first));
+function toPatterns(scopes: readonly string[]): readonly string[] {
+  return [...new Set(scopes.map((scope) => `bash(${scope})`))];
 }
 
+/**
+ * Programs that only look, whatever follows; options with which one of them starts another program or writes a file are
+ * refused where the pattern is held against the call. With any other program, other words do other things: a yes for
+ * `python3 a.py` says nothing about `python3 -c …`.
+ */
+const LOOKING: ReadonlySet<string> = new Set(
+  "ls cat head tail wc grep egrep fgrep rg find sort cut tr diff cmp stat file du df pwd date echo printf which jq basename dirname realpath readlink cd test true seq nl tac rev md5sum sha1sum sha256sum".split(
+    " ",
+  ),
+);
+/** The same by subcommand; tests are the project's own, whatever is said to them. */
+const LOOKING_BELOW: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["git", new Set("status log diff show blame ls-files rev-parse describe shortlog".split(" "))],
+  ["npm", new Set(["test", "ls", "outdated"])],
+  ["pnpm", new Set(["test", "ls", "outdated"])],
+  ["yarn", new Set(["test"])],
+]);
 /** `npm run` names a script by its next word. */
 const NAMES_SCRIPT = /^(?:npm|pnpm|yarn|bun) run(?:-script)?$/;
 
-function openScope([program = "", first = "", second = ""]: readonly string[]): string {
-  const named = SUBCOMMAND.test(first) ? `${program} ${first}` : program;
-  return `${NAMES_SCRIPT.test(named) && PLAIN_WORD.test(second) ? `${named} ${second}` : named}:*`;
+function openScope([program = "", first = "", second = ""]: readonly string[]): string | undefined {
+  if (LOOKING.has(program)) return `${program}:*`;
+  const named = `${program} ${first}`;
+  if (LOOKING_BELOW.get(program)?.has(first)) return `${named}:*`;
+  return NAMES_SCRIPT.test(named) && PLAIN_WORD.test(second) ? `${named} ${second}:*` : undefined;
 }
 
 /** Only below the working directory: what is written elsewhere is written to the run's own folders. */
@@ -99,6 +107,7 @@ function listPathPatterns(tool: string, path: unknown, cwd: string): readonly (r
   const location = resolve(cwd, path);
   if (!isInside(location, cwd) || /[*?[\]{}!\\()\p{C}]/u.test(location)) return [];
   const folder = relative(cwd, dirname(location));
-  const file = folder === "" ? basename(location) : `${folder}/${basename(location)}`;
-  return [[`${tool}(./${folder === "" ? "**" : `${folder}/**`})`], [`${tool}(./${file})`]];
+  // Of the working directory itself only its files: all that lies below it would be everything.
+  if (folder === "") return [[`${tool}(./*)`], [`${tool}(./${basename(location)})`]];
+  return [[`${tool}(./${folder}/**)`], [`${tool}(./${folder}/${basename(location)})`]];
 }

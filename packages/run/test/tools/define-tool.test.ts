@@ -72,7 +72,7 @@ describe("[L5] defineTool takes a schema", () => {
     });
     for (const input of [
       toStandardJsonSchema(schema),
-      withJsonSchema(schema, { ...toJsonSchema(schema, { typeMode: "input" }) }),
+      withJsonSchema(schema, toJsonSchema(schema, { typeMode: "input" })),
     ]) {
       const tool = defineTool({
         ...WORDS,

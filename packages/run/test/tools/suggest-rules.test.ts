@@ -34,6 +34,11 @@ describe("patterns that a person can allow for longer", () => {
       "bash(rm -rf build)",
       "bash(echo done)",
     ]);
+    expect(await forCommand("python3 make.py")).toEqual(["bash(python3 make.py)"]);
+    expect(await forCommand("npx -y tool")).toEqual(["bash(npx -y tool)"]);
+    expect(await forCommand("make test")).toEqual(["bash(make test)"]);
+    expect(await forCommand("ls && node build.js")).toEqual(["bash(ls)", "bash(node build.js)"]);
+    expect(await forCommand("terraform destroy")).toEqual(["bash(terraform destroy)"]);
     expect(await forCommand("npm run build --silent")).toEqual(["bash(npm run build:*)"]);
   });
 
@@ -42,11 +47,14 @@ describe("patterns that a person can allow for longer", () => {
     expect(await forCommand("bash -c 'curl x | sh'")).toEqual([]);
     expect(await forCommand("echo $(cat secret)")).toEqual([]);
     expect(await forCommand("ls > out.txt")).toEqual([]);
+    expect(await forCommand("./build.sh")).toEqual([]); // Another project has another one.
+    expect(await forCommand("python3 -c 'import os'")).toEqual([]);
+    expect(await forCommand("find . -delete")).toEqual([]);
   });
 
   test("a file by its folder, an address by its domain, a skill by its name", async () => {
     expect(await suggest("write_file", "write", { path: "src/a.ts" })).toEqual(["write_file(./src/**)"]);
-    expect(await suggest("edit_file", "write", { path: "a.ts" })).toEqual(["edit_file(./**)"]);
+    expect(await suggest("edit_file", "write", { path: "a.ts" })).toEqual(["edit_file(./*)"]);
     expect(await suggest("web_fetch", "network", { url: "https://example.com/x" })).toEqual([
       "web_fetch(domain:example.com)",
     ]);

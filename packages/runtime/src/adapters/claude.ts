@@ -12,6 +12,7 @@ import { showNames } from "@metier/base/text";
 import {
   type Caller,
   type ConversationTool,
+  checkCaller,
   NEED_ISOLATION,
   type SkillOffer,
   type SkillOfferOptions,
@@ -270,6 +271,7 @@ const TARGET = ".claude/skills";
  */
 export async function mountClaudeSkills(metier: Metier, options: ClaudeMountOptions): Promise<ClaudeMount> {
   checkKeys("mountClaudeSkills", options, MOUNT_KEYS);
+  checkCaller("mountClaudeSkills({ caller })", options.caller);
   const { workspace, mode, limits, skills: names, caller = {} } = options;
   const place = join(realPathOr(workspace), TARGET);
   const plan: MountPlan = { skills: [], native: [], texts: new Map(), bodies: new Map(), leftOut: [] };

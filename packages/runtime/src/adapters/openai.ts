@@ -3,7 +3,12 @@
  * There is no file system, so the model is told of the skills in its instructions and reads them by tools. Nothing of
  * OpenAI's is imported: these are the shapes that its packages take.
  */
-import type { ConversationCall, SkillOffer, SkillOfferOptions } from "@metier/run";
+import {
+  type ConversationCall,
+  checkCallOptions,
+  type SkillOffer,
+  type SkillOfferOptions,
+} from "@metier/run";
 import type { OffersSkills } from "../runtime/running.ts";
 import { type AdaptedSkills, adapted, narrowTools, toolName } from "./adapter.ts";
 import { callWithText, guardRun, messageTexts } from "./plain.ts";
@@ -192,6 +197,7 @@ export async function openAiResponsesSkills(
     ...holding(offer),
     tools: offer.tools.map(toFunctionTool),
     async answer(output, call) {
+      checkCallOptions("answer", call);
       const answers: OpenAiFunctionCallOutput[] = [];
       for (const item of output) {
         if (!isFunctionCall(item) || !isOffered(offer, item.name)) continue;
@@ -254,6 +260,7 @@ export async function openAiChatSkills(
       function: { name, description, parameters: toParameters(inputSchema) },
     })),
     async answer({ tool_calls }, call) {
+      checkCallOptions("answer", call);
       const answers: OpenAiToolMessage[] = [];
       for (const item of tool_calls ?? []) {
         if (!isToolCall(item) || !isOffered(offer, item.function.name)) continue;

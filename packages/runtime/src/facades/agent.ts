@@ -4,6 +4,7 @@
  */
 import { SkillNotFoundError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { type AskApproval, type Chat, type ChatTurn, splitArguments, type Tool } from "@metier/run";
 import type { RunEvent } from "@metier/run/events";
 import type { GivenModel } from "@metier/run/model";
@@ -43,6 +44,18 @@ export interface AgentOptions {
   readonly home?: string;
 }
 
+const SETTINGS: OptionKeys<AgentSettings> = { skills: true };
+const OPTIONS: OptionKeys<AgentOptions> = {
+  model: true,
+  skills: true,
+  skillDirs: true,
+  settings: true,
+  approve: true,
+  onEvent: true,
+  cwd: true,
+  home: true,
+};
+
 /**
  * An agent with a model and skills, for programs that come from a system with such a class. Make one with
  * `Agent.create`.
@@ -59,6 +72,8 @@ export class Agent {
 
   /** Creates an agent, and sets skills up at once when `skills`, `skillDirs` or `settings.skills` is given. */
   static async create(options: AgentOptions = {}): Promise<Agent> {
+    checkKeys("Agent.create", options, OPTIONS);
+    checkKeys("Agent.create({ settings })", options.settings, SETTINGS);
     const agent = new Agent(options);
     const { skills, skillDirs, settings } = options;
     if (skills ?? skillDirs ?? settings?.skills) await agent.initSkills();
@@ -86,8 +101,12 @@ export class Agent {
    */
   async registerSkill(
     skill: RegistrableSkill,
-    options: { readonly tools?: readonly Tool<unknown>[] } = {},
+    options: {
+      /** Tools of the program that come with the skill. */
+      readonly tools?: readonly Tool<unknown>[];
+    } = {},
   ): Promise<Skill> {
+    checkKeys("registerSkill", options, { tools: true });
     return (await this.initSkills()).register(skill, options);
   }
 
@@ -118,7 +137,14 @@ export class Agent {
    * One message to the agent, which may use every skill; the next one goes on with the same conversation. Throws
    * `MetierError` where there is no model; what happens in a turn is a value.
    */
-  async run(prompt: string, options: { readonly signal?: AbortSignal } = {}): Promise<ChatTurn> {
+  async run(
+    prompt: string,
+    options: {
+      /** Ends the turn when it is aborted. */
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<ChatTurn> {
+    checkKeys("Agent.run", options, { signal: true });
     this.#chat ??= this.#openChat();
     return (await this.#chat).send(prompt, options);
   }

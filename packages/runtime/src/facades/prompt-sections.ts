@@ -5,6 +5,7 @@
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { MetierError, UsageError } from "@metier/base/errors";
 import { type Json, presentFields } from "@metier/base/json";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { cleanText, nameMatcher } from "@metier/base/text";
 import {
   type Catalog,
@@ -42,6 +43,18 @@ export interface AgentSkillsSectionOptions {
   readonly visibility?: SectionVisibility;
 }
 
+const SECTION: OptionKeys<AgentSkillsSectionOptions> = {
+  skills: true,
+  skillsDir: true,
+  session: true,
+  acceptsOverrides: true,
+  profile: true,
+  allowedSkills: true,
+  deniedSkills: true,
+  mountPath: true,
+  visibility: true,
+};
+
 /** A section of a prompt that lists skills, made once from directories or catalogs. */
 export class AgentSkillsSection {
   /** What the section tells of, sorted by name. */
@@ -63,6 +76,7 @@ export class AgentSkillsSection {
 
   /** Reads the directories and makes the section. Throws `UsageError` without `skills` and `skillsDir`. */
   static async create(options: AgentSkillsSectionOptions): Promise<AgentSkillsSection> {
+    checkKeys("AgentSkillsSection.create", options ?? null, SECTION);
     const { skills: given = [], skillsDir } = options;
     const sources = [given, skillsDir ?? []].flat() as readonly (string | Catalog)[];
     if (sources.length === 0) {
@@ -102,8 +116,15 @@ export class AgentSkillsSection {
   }
 
   /** As `render`, by the name and in the order of the system that this face comes from; there are no parameters yet. */
-  renderBody(_params?: unknown, { visibility }: { readonly visibility?: SectionVisibility } = {}): string {
-    return this.render(visibility);
+  renderBody(
+    _params?: unknown,
+    options: {
+      /** How much is told. Default: as the section was made. */
+      readonly visibility?: SectionVisibility;
+    } = {},
+  ): string {
+    checkKeys("renderBody", options, { visibility: true });
+    return this.render(options.visibility);
   }
 
   /** `""` when there is nothing to tell. */
@@ -180,6 +201,8 @@ export interface DiscoveredSkill extends Skill {
   readonly unavailableReason?: string;
 }
 
+const LOADER: OptionKeys<SkillLoaderOptions> = { includeDisabled: true, includeUnavailable: true };
+
 /**
  * Gives out skills in three tiers: the listing, the instructions of one, and its files; `null` for what isn't there.
  */
@@ -188,6 +211,7 @@ export class SkillContextProvider {
   readonly #options: SkillLoaderOptions;
 
   constructor(metier: Metier, options: SkillLoaderOptions = {}) {
+    checkKeys("SkillContextProvider", options, LOADER);
     this.#metier = metier;
     this.#options = options;
   }
@@ -200,8 +224,12 @@ export class SkillContextProvider {
   /** The whole skill file, or only its body. */
   async getTier2Context(
     name: string,
-    options: { readonly stripFrontmatter?: boolean } = {},
+    options: {
+      /** Whether the frontmatter is left out. Default: `false`. */
+      readonly stripFrontmatter?: boolean;
+    } = {},
   ): Promise<string | null> {
+    checkKeys("getTier2Context", options, { stripFrontmatter: true });
     return this.#orNull(name, async () => {
       const { text } = await this.#metier.getInstructions(name, { whole: !options.stripFrontmatter });
       return text;

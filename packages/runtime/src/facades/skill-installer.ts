@@ -3,6 +3,7 @@
  * says whether it worked. It installs for the user; questions go to whoever is given, and nothing is trusted thereby.
  */
 import { presentFields } from "@metier/base/json";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type { InstallDecisions } from "@metier/install";
 import { type PluginEntry, pluginName } from "@metier/skills/config";
 import { calledAs, userLockFile } from "@metier/skills/trust";
@@ -48,6 +49,14 @@ export interface PluginDefinition extends PluginEntry {
   readonly name: string;
 }
 
+const CONFIG: OptionKeys<SkillInstallerConfig> = {
+  cwd: true,
+  home: true,
+  environment: true,
+  decisions: true,
+};
+const INSTALL: OptionKeys<InstallOptions> = { url: true, ref: true, name: true };
+
 /** Installs, updates and removes the user's skills, one at a time. Make one with `SkillInstaller.create`. */
 export class SkillInstaller {
   readonly #metier: Metier;
@@ -59,7 +68,10 @@ export class SkillInstaller {
   }
 
   /** Loads the config and the skills that are there. Throws as `createMetier` does. */
-  static async create({ decisions = {}, ...options }: SkillInstallerConfig = {}): Promise<SkillInstaller> {
+  static async create(config: SkillInstallerConfig = {}): Promise<SkillInstaller> {
+    checkKeys("SkillInstaller.create", config, CONFIG);
+    checkKeys("SkillInstaller.create({ decisions })", config.decisions, { review: true, conflict: true });
+    const { decisions = {}, ...options } = config;
     return new SkillInstaller(await createMetier(options), decisions);
   }
 
@@ -69,7 +81,9 @@ export class SkillInstaller {
   }
 
   /** What is installed already, with the same content, is no fault. */
-  async install({ url, ref, name }: InstallOptions): Promise<InstallResult> {
+  async install(options: InstallOptions): Promise<InstallResult> {
+    checkKeys("SkillInstaller.install", options ?? null, INSTALL);
+    const { url, ref, name } = options;
     const request = { source: url, ...presentFields({ ref, name }) };
     const asked = pluginName({ url, ...presentFields({ name }) });
     const outcome = await this.#metier.install(request, this.#decisions);

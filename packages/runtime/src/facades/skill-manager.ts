@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { type AskApproval, type OwnedTool, ownTool, type RunRequest, type Tool } from "@metier/run";
 import type { RunEvent } from "@metier/run/events";
 import type { GivenSkill, Skill, ValidationReport } from "@metier/skills";
@@ -55,6 +56,29 @@ export interface LoadedSkill {
   readonly body: string;
 }
 
+const CONFIG: OptionKeys<SkillManagerConfig> = {
+  models: true,
+  tools: true,
+  agents: true,
+  search: true,
+  onEvent: true,
+  logger: true,
+  runs: true,
+  service: true,
+  profile: true,
+  conflicts: true,
+  sources: true,
+  skillsDirs: true,
+  userSkillsDir: true,
+  customPaths: true,
+  trustedPaths: true,
+  autoDiscover: true,
+  namespaceTools: true,
+  approve: true,
+  cwd: true,
+  home: true,
+  environment: true,
+};
 const REFERENCES = "references/";
 
 /**
@@ -80,6 +104,7 @@ export class SkillManager {
    * `conflicts` says otherwise.
    */
   static async create(config: SkillManagerConfig = {}): Promise<SkillManager> {
+    checkKeys("SkillManager.create", config, CONFIG);
     const {
       skillsDirs,
       userSkillsDir,
@@ -126,8 +151,13 @@ export class SkillManager {
    */
   async register(
     skill: RegistrableSkill,
-    { tools = [] }: { readonly tools?: readonly Tool<unknown>[] } = {},
+    options: {
+      /** Tools of the program that come with the skill. */
+      readonly tools?: readonly Tool<unknown>[];
+    } = {},
   ): Promise<Skill> {
+    checkKeys("SkillManager.register", options, { tools: true });
+    const { tools = [] } = options;
     const asked = toRegistrable(skill);
     const registered = findByPath(asked, this.#metier, this.#cwd) ?? (await this.#metier.register(asked));
     if (tools.length > 0) this.#tools.set(addressOf(registered), tools);

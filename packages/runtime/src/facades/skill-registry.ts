@@ -11,6 +11,7 @@ import {
   UsageError,
 } from "@metier/base/errors";
 import { type Json, presentFields } from "@metier/base/json";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { showValue } from "@metier/base/text";
 import {
   type Caller,
@@ -117,8 +118,11 @@ export class SkillRegistry {
 }
 
 interface SkillSummary {
+  /** The skill's name. */
   readonly name: string;
+  /** What it does and when to use it. */
   readonly description: string;
+  /** JSON Schema of the input; absent when any input will do. */
   readonly inputSchema?: Readonly<Record<string, Json>>;
 }
 
@@ -190,6 +194,22 @@ export type SkillExecutorConfig = Pick<
   "model" | "limits" | "write" | "approve" | "askUser" | "onEvent"
 >;
 
+const EXECUTOR: OptionKeys<SkillExecutorConfig> = {
+  model: true,
+  limits: true,
+  write: true,
+  approve: true,
+  askUser: true,
+  onEvent: true,
+};
+const CONTEXT: OptionKeys<SkillContext> = {
+  sessionId: true,
+  userId: true,
+  chatId: true,
+  chatType: true,
+  inputData: true,
+};
+
 /** Runs the skills of a registry. */
 export class SkillExecutor {
   readonly #registry: SkillRegistry;
@@ -197,6 +217,7 @@ export class SkillExecutor {
 
   /** `tools` are tools of the program that runs get beside those of Metier. */
   constructor(registry: SkillRegistry, tools: readonly Tool[] = [], config: SkillExecutorConfig = {}) {
+    checkKeys("SkillExecutor", config, EXECUTOR);
     this.#registry = registry;
     this.#request = { ...config, tools };
   }
@@ -210,6 +231,7 @@ export class SkillExecutor {
     input: Readonly<Record<string, unknown>> = {},
     context: SkillContext = {},
   ): Promise<SkillResult> {
+    checkKeys("SkillExecutor.execute", context, CONTEXT);
     const { metier } = this.#registry;
     if (metier === undefined) {
       throw new UsageError("The registry has not looked for skills yet.", {

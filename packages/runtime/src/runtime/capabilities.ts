@@ -22,7 +22,7 @@ import {
   type ProviderStatus,
   tellStateError,
 } from "@metier/capabilities";
-import { type Caller, type RunCapabilities, toCapabilityCaller } from "@metier/run";
+import { type Caller, checkCaller, type RunCapabilities, toCapabilityCaller } from "@metier/run";
 import type { LoadedConfig } from "@metier/skills/config";
 import type { MetierParts } from "./load-state.ts";
 import type { CapabilityOptions } from "./metier-options.ts";
@@ -30,7 +30,13 @@ import type { CapabilityOptions } from "./metier-options.ts";
 /** Everything is done for a user: a caller without `userId` is refused, as a value. */
 export interface Capabilities {
   /** Sorted by id. What is not for this caller is left out, unless `all`. */
-  list(caller?: Caller, options?: { readonly all?: boolean }): Promise<Answer<readonly CapabilityListing[]>>;
+  list(
+    caller?: Caller,
+    options?: {
+      /** Whether what is not for this caller is listed, too. Default: `false`. */
+      readonly all?: boolean;
+    },
+  ): Promise<Answer<readonly CapabilityListing[]>>;
   /** Performs one operation; `confirm` is asked before it changes something. Faults are answers. */
   invoke(request: InvokeRequest, options?: CapabilityCallOptions): Promise<Answer<InvokeAnswer>>;
   /** How accounts are linked. */
@@ -54,7 +60,15 @@ export interface Authorizing {
   /** Asks once whether a sign-in with a device code is complete. */
   poll(flowId: string, options?: AsCaller): Promise<Answer<PolledAuth>>;
   /** Forgets an account and its credentials, and answers with its reference. */
-  unlink(request: UnlinkRequest, options?: AsCaller): Promise<Answer<{ readonly account: string }>>;
+  unlink(
+    request: UnlinkRequest,
+    options?: AsCaller,
+  ): Promise<
+    Answer<{
+      /** The reference of the account that was unlinked. */
+      readonly account: string;
+    }>
+  >;
 }
 
 /** Which account is to be unlinked. */
@@ -118,34 +132,58 @@ function wiringOf({ config: { capabilities, skills } }: LoadedConfig): string {
 
 /** `confirm` is asked where a call brings nobody to ask. */
 export function offerCapabilities(broker: CapabilityBroker, confirm?: ConfirmMutation): Capabilities {
-  const { auth } = broker;
   return {
-    list: (caller, options) =>
-      forCaller(caller, async (known) => {
-        checkKeys("capabilities.list", options, { all: true });
-        return answerWith(await broker.list(known, options));
-      }),
+    async list(caller, options) {
+      checkKeys("capabilities.list", options, { all: true });
+      return forCaller("list", caller, async (known) => answerWith(await broker.list(known, options)));
+    },
     async invoke(request, options = {}) {
       checkKeys("capabilities.invoke", request, INVOKE);
       checkKeys("capabilities.invoke", options, CALL);
       const { caller, signal } = options;
       const asked = options.confirm ?? confirm;
-      return forCaller(caller, (known) =>
+      return forCaller("invoke", caller, (known) =>
         broker.invoke(known, request, presentFields({ confirm: asked, signal })),
       );
     },
-    auth: {
-      begin: (request, { caller } = {}) => forCaller(caller, (known) => auth.begin(known, request)),
-      list: (filter, { caller } = {}) =>
-        forCaller(caller, async (known) => answerWith(await auth.list(known, filter))),
-      complete: (request, { caller } = {}) => forCaller(caller, (known) => auth.complete(known, request)),
-      completeCallback: (url, { caller } = {}) =>
-        forCaller(caller, (known) => auth.completeCallback(known, url)),
-      poll: (flowId, { caller } = {}) => forCaller(caller, (known) => auth.poll(known, flowId)),
-      unlink: (request, { caller } = {}) => forCaller(caller, (known) => auth.unlink(known, request)),
-    },
+    auth: offerAuthorizing(broker),
     providers: () => broker.providers(),
     close: () => broker.close(),
+  };
+}
+
+function offerAuthorizing({ auth }: CapabilityBroker): Authorizing {
+  /** `request` is `undefined` where the call takes a text, or none was given. */
+  const check = (call: keyof Authorizing, request: unknown, options: AsCaller = {}): Caller | undefined => {
+    checkKeys(`capabilities.auth.${call}`, request, AUTHORIZING[call]);
+    checkKeys(`capabilities.auth.${call}`, options, { caller: true });
+    return options.caller;
+  };
+  return {
+    async begin(request, options) {
+      const caller = check("begin", request ?? null, options);
+      return forCaller("auth.begin", caller, (known) => auth.begin(known, request));
+    },
+    async list(filter, options) {
+      const caller = check("list", filter, options);
+      return forCaller("auth.list", caller, async (known) => answerWith(await auth.list(known, filter)));
+    },
+    async complete(request, options) {
+      const caller = check("complete", request ?? null, options);
+      return forCaller("auth.complete", caller, (known) => auth.complete(known, request));
+    },
+    async completeCallback(url, options) {
+      const caller = check("completeCallback", undefined, options);
+      return forCaller("auth.completeCallback", caller, (known) => auth.completeCallback(known, url));
+    },
+    async poll(flowId, options) {
+      const caller = check("poll", undefined, options);
+      return forCaller("auth.poll", caller, (known) => auth.poll(known, flowId));
+    },
+    async unlink(request, options) {
+      const caller = check("unlink", request ?? null, options);
+      return forCaller("auth.unlink", caller, (known) => auth.unlink(known, request));
+    },
   };
 }
 
@@ -159,10 +197,30 @@ const INVOKE: OptionKeys<InvokeRequest> = {
 };
 const CALL: OptionKeys<CapabilityCallOptions> = { caller: true, confirm: true, signal: true };
 
+const BEGIN: OptionKeys<BeginRequest> = { capability: true, account: true, redirectUri: true };
+const COMPLETE: OptionKeys<CompleteRequest> = {
+  flowId: true,
+  code: true,
+  callbackUrl: true,
+  isFromBrowser: true,
+};
+const FLOWS: OptionKeys<FlowFilter> = { capability: true, account: true };
+const UNLINK: OptionKeys<UnlinkRequest> = { capability: true, account: true };
+const AUTHORIZING: Readonly<Record<keyof Authorizing, Readonly<Record<string, true>>>> = {
+  begin: BEGIN,
+  list: FLOWS,
+  complete: COMPLETE,
+  completeCallback: {},
+  poll: {},
+  unlink: UNLINK,
+};
+
 async function forCaller<Value>(
+  call: string,
   caller: Caller | undefined,
   work: (caller: CapabilityCaller) => Promise<Answer<Value>>,
 ): Promise<Answer<Value>> {
+  checkCaller(`capabilities.${call}({ caller })`, caller);
   const known = toCapabilityCaller(caller);
   if (known !== undefined) return tellStateError(() => work(known));
   return answerFault(

@@ -149,7 +149,7 @@ function compose(
   snapshots: Snapshots,
   { options, cwd, places, project }: Omit<LoadInputs, "policyFile">,
 ): Metier {
-  const { current, reload, discover, deregister } = snapshots;
+  const { current, reload } = snapshots;
   const { profile = "standard", environment = process.env } = options;
   const shared: MetierParts = {
     current,
@@ -165,7 +165,6 @@ function compose(
   };
   const tell = openHostCalls(options.logger);
   const { remote, ready } = createRemote(shared);
-  const scanGate = createScanGate(shared, ready);
   const disclosure = createDisclosure(shared, remote.load, tell);
   const { capabilities, forRuns } = createCapabilities({
     ...shared,
@@ -176,7 +175,7 @@ function compose(
     ...shared,
     base: cwd,
     disclosure,
-    scanGate,
+    scanGate: createScanGate(shared, ready),
     ready,
     options,
     capabilities: forRuns,
@@ -186,15 +185,35 @@ function compose(
     agents: followAgents(current, options.agents),
     had: { cwd: options.cwd === undefined ? undefined : cwd },
   };
-  const running = createRunning(parts);
-  return {
+  const can = {
     ...readCatalog(current),
-    diagnostics: () => current().catalog.diagnostics,
     ...disclosure,
-    ...running,
+    ...createRunning(parts),
     for: createViews(parts),
     ...createScanning(shared, remote.load, tell),
     ...createInstalling(shared, tell),
+    capabilities,
+    remote,
+    runs: createRuns(parts.keeping),
+  };
+  return addSnapshot(can, snapshots, { options, cwd, places, project });
+}
+
+type OverSnapshot = "diagnostics" | "catalog" | "config" | "grants" | "roots" | "places" | "project";
+type OfSources = "reload" | "discover" | "register" | "deregister" | "validate" | "watch";
+
+/** The current snapshot itself, and what changes it. */
+function addSnapshot(
+  can: Omit<Metier, OverSnapshot | OfSources>,
+  snapshots: Snapshots,
+  { options, cwd, places, project }: Omit<LoadInputs, "policyFile">,
+): Metier {
+  const { current, reload, discover, deregister } = snapshots;
+  const { profile = "standard" } = options;
+  const tell = openHostCalls(options.logger);
+  return {
+    ...can,
+    diagnostics: () => current().catalog.diagnostics,
     get catalog() {
       return current().catalog;
     },
@@ -209,9 +228,6 @@ function compose(
     },
     places,
     project,
-    capabilities,
-    remote,
-    runs: createRuns(parts.keeping),
     reload,
     discover,
     register: async (skill) => snapshots.register(toRegistration(skill, places.home, cwd)),

@@ -58,7 +58,13 @@ export interface Disclosure {
   /** The usable skills whose `triggers` fit a user's message, with the reasons. */
   matchTriggers(message: string): Promise<TriggerMatches<Skill>>;
   /** Tier 2: a skill's instructions, read and checked anew; `whole` adds the frontmatter. */
-  getInstructions(name: string, options?: { readonly whole?: boolean }): Promise<Instructions>;
+  getInstructions(
+    name: string,
+    options?: {
+      /** Whether the frontmatter is in the text, too. Default: `false`. */
+      readonly whole?: boolean;
+    },
+  ): Promise<Instructions>;
   /** Tier 3: the files of a skill by kind. */
   listResources(name: string): ResourceListing;
   /** Tier 3: one file of a skill; throws `SkillResourceError` for anything else. */

@@ -206,7 +206,8 @@ export function checkOptions(options: unknown): void {
     const shown = typeof value === "string" ? showValue(value) : kindOf(value);
     throw new UsageError(`The option \`${name}\` is ${shown}; allowed is ${allowed}.`);
   }
-  const { tools = [], capabilities = {}, sources = [], runs = {} } = options as MetierOptions;
+  const { tools = [], agents = [], capabilities = {}, sources = [], runs = {} } = options as MetierOptions;
+  for (const agent of agents) checkKeys("createMetier({ agents })", agent ?? null, AGENT);
   checkSkillSources(sources);
   checkRunsOptions(runs);
   checkProgramTools(tools);
@@ -234,6 +235,16 @@ function isFolder(path: string): boolean {
   }
 }
 
+const AGENT: OptionKeys<GivenAgent> = {
+  name: true,
+  description: true,
+  systemPrompt: true,
+  model: true,
+  tools: true,
+  disallowedTools: true,
+  skills: true,
+  maxIterations: true,
+};
 const RUNS_OPTIONS: OptionKeys<RunsOptions> = { store: true, keepDays: true };
 const STORE_CALLS: OptionKeys<RunStore> = { put: true, append: true, list: true, events: true, delete: true };
 const STORES: readonly unknown[] = ["files", "memory", "none"];

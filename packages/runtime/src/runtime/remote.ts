@@ -5,6 +5,7 @@
 
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { forReader } from "@metier/base/text";
 import type {
   ForgottenSkills,
@@ -91,6 +92,7 @@ export interface FetchedSkill {
 /** Asked before every use of a skill. */
 export type ReadySkill = (skill: Skill, asksAgain: boolean) => Promise<RemoteReadiness>;
 
+const REFRESH: OptionKeys<RemoteOptions> = { signal: true };
 const READY: RemoteReadiness = { kind: "ready", diagnostics: [] };
 
 export function createRemote(inputs: MetierParts): { readonly remote: Remote; readonly ready: ReadySkill } {
@@ -131,7 +133,9 @@ function managing(inputs: MetierParts): Omit<Remote, "load"> {
       const { config, grants } = current();
       return describeServers(config.config.mcp, places, grants);
     },
-    async refresh(labels, { signal } = {}) {
+    async refresh(labels, options = {}) {
+      checkKeys("remote.refresh", options, REFRESH);
+      const { signal } = options;
       const { forgetOthers } = await import("@metier/install/remote");
       const servers = await serversOf(inputs);
       const wanted = labels === undefined ? servers : labels.map((label) => requireServer(servers, label));

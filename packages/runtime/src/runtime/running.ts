@@ -62,7 +62,13 @@ export interface Running {
    * The skill's text for the caller's own conversation; one that says `context: fork` is run instead, or refused where
    * `canRun` is `false`.
    */
-  activate(request: RunRequest, options?: { readonly canRun?: boolean }): Promise<InvokeOutcome>;
+  activate(
+    request: RunRequest,
+    options?: {
+      /** Whether a skill that forks is run. Default: `true`. */
+      readonly canRun?: boolean;
+    },
+  ): Promise<InvokeOutcome>;
   /** Inline or isolated, as the skill and `skills.default-execution` say: what a `use_skill` tool does. */
   invoke(request: RunRequest): Promise<InvokeOutcome>;
   /** Runs a skill in isolation, whatever it says. Refusals, limits and faults are results. */
@@ -143,12 +149,40 @@ export function createRunning(
 ): Running & Pick<Disclosure, "skillTools"> & { readonly durable: DurableRuns } {
   const host = createHost(inputs);
   const trustOf = (name: string): Trust | undefined => inputs.current().catalog.get(name)?.trust.level;
-  const start = startOn(host);
-  const tell = openHostCalls(inputs.options.logger);
   const skillLibrary = (caller?: Caller): SkillLibrary => {
     checkCallOptions("skillLibrary", caller);
     return hideRestricted(host, caller).library;
   };
+  return {
+    ...answerRequests(host),
+    useSkillTool: (options = {}) => createConversationTool(host, options, trustOf),
+    skillTools(options) {
+      checkCallOptions("skillTools", options);
+      return skillTools(skillLibrary(), options);
+    },
+    skillLibrary,
+    durable: createDurableRuns(host, inputs.options),
+    async offerSkills(options = {}) {
+      const { offerSkills } = await import("@metier/run/engine");
+      return offerSkills(host, options, trustOf);
+    },
+    async chat(chatOptions) {
+      const { createChat } = await import("@metier/run/engine");
+      return createChat(host, chatOptions);
+    },
+    store(skill, options) {
+      checkCallOptions("store", options);
+      return openSkillStore(inputs.places, inputs.current().catalog.require(skill), options);
+    },
+    setUp: createSetUp(inputs, host),
+  };
+}
+
+type Requests = Pick<Running, "prepare" | "activate" | "invoke" | "run" | "start" | "script" | "plan">;
+
+/** What is asked for by a request: each is checked before anything is loaded. */
+function answerRequests(host: RunHost): Requests {
+  const start = startOn(host);
   return {
     async prepare(request) {
       checkRequest("prepare", request);
@@ -174,48 +208,31 @@ export function createRunning(
       checkRequest("start", request);
       return start(request);
     },
-    useSkillTool: (options = {}) => createConversationTool(host, options, trustOf),
-    skillTools(options) {
-      checkCallOptions("skillTools", options);
-      return skillTools(skillLibrary(), options);
-    },
-    skillLibrary,
-    durable: createDurableRuns(host, inputs.options),
-    async offerSkills(options = {}) {
-      const { offerSkills } = await import("@metier/run/engine");
-      return offerSkills(host, options, trustOf);
-    },
-    async chat(chatOptions) {
-      const { createChat } = await import("@metier/run/engine");
-      return createChat(host, chatOptions);
-    },
     async script(request) {
       checkRequest("script", request);
       const { runSkillScript } = await import("@metier/run/engine");
       return runSkillScript(request, host, createRunId());
-    },
-    store(skill, options) {
-      checkCallOptions("store", options);
-      return openSkillStore(inputs.places, inputs.current().catalog.require(skill), options);
     },
     async plan(request) {
       checkRequest("plan", request);
       const { planRun } = await import("@metier/run/engine");
       return planRun(request, host, createRunId());
     },
-    async setUp(name, options = {}) {
-      checkCallOptions("setUp", options);
-      const { onProgress } = options;
-      const say = onProgress && ((message: string) => tell("onProgress", onProgress, message));
-      const { findSkill } = await import("@metier/run/engine");
-      const { setUpSkill } = await import("@metier/run/engine");
-      const { found, state } = await findSkill(name, skillSources(inputs));
-      if (found?.fault) throw found.fault;
-      return setUpSkill(found?.skill ?? state.catalog.require(name), host, {
-        ...options,
-        ...(say && { onProgress: say }),
-      });
-    },
+  };
+}
+
+function createSetUp(inputs: RunningInputs, host: RunHost): Running["setUp"] {
+  const tell = openHostCalls(inputs.options.logger);
+  return async (name, options = {}) => {
+    checkCallOptions("setUp", options);
+    const { onProgress } = options;
+    const say = onProgress && ((message: string) => tell("onProgress", onProgress, message));
+    const { findSkill } = await import("@metier/run/engine");
+    const { setUpSkill } = await import("@metier/run/engine");
+    const { found, state } = await findSkill(name, skillSources(inputs));
+    if (found?.fault) throw found.fault;
+    const skill = found?.skill ?? state.catalog.require(name);
+    return setUpSkill(skill, host, { ...options, ...(say && { onProgress: say }) });
   };
 }
 

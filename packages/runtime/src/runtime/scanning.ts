@@ -21,10 +21,13 @@ export interface Scanning {
 }
 
 interface ScanOptions {
-  /** Told after each skill. How many lie at paths is not known before they are visited: then there is no `total`. */
+  /** Told before each skill. While skills are named as well as paths, how many there are in all is not known: no `total`. */
   onProgress?(step: {
+    /** What is being done, in words. */
     readonly what: string;
+    /** How much of it is done. */
     readonly done: number;
+    /** How much there is; absent when nobody knows yet. */
     readonly total?: number | undefined;
   }): unknown;
 }
@@ -63,7 +66,9 @@ export function createScanning(
         const isInstalled = locked !== undefined && !locked.linked;
         scanned.push({ ...report, location, directory, ...(isInstalled && { isInstalled }) });
       }
-      const atPaths = await scanPaths(paths, { ignore }, (done) => say(scanned.length + done));
+      const atPaths = await scanPaths(paths, { ignore }, (done, all) =>
+        say(scanned.length + done, scanned.length + all),
+      );
       const locations = new Set(scanned.map(({ location }) => location));
       const further = atPaths.skills.filter(({ location }) => !locations.has(location));
       return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };

@@ -10,6 +10,7 @@ import type { ConfirmMutation } from "@metier/capabilities";
 import {
   type Budget,
   type Caller,
+  checkCallOptions,
   checkProgramTools,
   createBudget,
   ownerOf,
@@ -81,7 +82,10 @@ export interface MetierView
 /** As `metier.capabilities`, for the user of the view. */
 export interface ViewCapabilities {
   /** Sorted by id. What is not for this user is left out, unless `all`. */
-  list(options?: { readonly all?: boolean }): ReturnType<Capabilities["list"]>;
+  list(options?: {
+    /** Whether what is not for this user is listed, too. Default: `false`. */
+    readonly all?: boolean;
+  }): ReturnType<Capabilities["list"]>;
   /** Performs one operation, with confirmation where it changes something. */
   invoke(
     request: Parameters<Capabilities["invoke"]>[0],
@@ -144,7 +148,10 @@ function createView(parts: ViewParts, options: ViewOptions, narrowing: Narrowing
     run: async (request) => running.run(bind("run", request)),
     start: (request) => running.start(bind("start", request)),
     useSkillTool: (given = {}) => running.useSkillTool(bind("useSkillTool", given)),
-    skillTools: (given) => skillTools(running.skillLibrary(caller), given),
+    skillTools(given) {
+      checkCallOptions("skillTools", given);
+      return skillTools(running.skillLibrary(caller), given);
+    },
     skillLibrary: () => running.skillLibrary(caller),
     offerSkills: async (given = {}) => running.offerSkills(bind("offerSkills", given)),
     chat: async (given = {}) => running.chat(bind("chat", given)),

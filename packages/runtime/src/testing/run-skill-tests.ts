@@ -8,6 +8,7 @@ import { openContained, withContained } from "@metier/base/files";
 import { presentFields } from "@metier/base/json";
 import { realPathOr } from "@metier/base/places";
 import { done, type Result, refused } from "@metier/base/result";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import { mapBounded } from "@metier/base/turns";
 import type { Skill, Trust } from "@metier/skills";
@@ -70,6 +71,14 @@ export interface TestReport {
 /** The machine is not busy with one case, and must not be with all of them. */
 const MOST_AT_ONCE = 4;
 
+const OPTIONS: OptionKeys<TestOptions> = {
+  approve: true,
+  signal: true,
+  config: true,
+  environment: true,
+  filter: true,
+};
+
 type PlannedCase = Omit<CaseResult, "passed" | "problems" | "durationMs"> & {
   /** It stands for a file that cannot be used. */
   readonly isFile: boolean;
@@ -81,6 +90,7 @@ export async function runSkillTests(
   skills: readonly SkillUnderTest[],
   options: TestOptions = {},
 ): Promise<TestReport> {
+  checkKeys("runSkillTests", options, OPTIONS);
   // YAML and what it brings are loaded by whoever has test files.
   const { readTestFile } = await import("./read-test-file.ts");
   const found = skills.map((skill) => ({ skill, files: findTestFiles(skill) }));

@@ -7,6 +7,7 @@
 import { dirname } from "node:path";
 import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { type PrepareOutcome, type RefusalReason, readToolName, refusalText, renderBody } from "@metier/run";
 import { type GivenSkill, type Profile, validateGiven, validatePaths } from "@metier/skills";
 import {
@@ -37,6 +38,23 @@ export interface SkillTestHarnessOptions extends TestSetting {
   readonly skill?: GivenSkill | LoadedSkill;
 }
 
+const SETTING: OptionKeys<TestSetting> = {
+  models: true,
+  tools: true,
+  agents: true,
+  search: true,
+  onEvent: true,
+  logger: true,
+  runs: true,
+  service: true,
+  capabilities: true,
+  profile: true,
+  trust: true,
+  config: true,
+  environment: true,
+};
+const OPTIONS: OptionKeys<SkillTestHarnessOptions> = { ...SETTING, skillPath: true, skill: true };
+
 /** One skill under test, apart from this machine's config and other skills. */
 export class SkillTestHarness {
   readonly #subject: string | GivenSkill | LoadedSkill;
@@ -45,7 +63,9 @@ export class SkillTestHarness {
   #loaded: Promise<LoadedSkill> | undefined;
 
   /** Throws `UsageError` without a skill. */
-  constructor({ skillPath, skill, ...setting }: SkillTestHarnessOptions = {}) {
+  constructor(options: SkillTestHarnessOptions = {}) {
+    checkKeys("SkillTestHarness", options, OPTIONS);
+    const { skillPath, skill, ...setting } = options;
     const subject = skill ?? (skillPath === undefined ? undefined : toSkillPath(skillPath));
     if (subject === undefined) {
       throw new UsageError("A test harness needs a skill.", {
@@ -178,7 +198,9 @@ export interface SkillMatchers {
 }
 
 interface MatcherAnswer {
+  /** Whether it is as expected. */
   readonly pass: boolean;
+  /** What was expected and what came. */
   message(): string;
 }
 
@@ -249,6 +271,8 @@ export interface SkillHarnessOptions extends Omit<SkillTestHarnessOptions, "skil
   readonly path?: string | URL;
 }
 
+const HARNESS: OptionKeys<SkillHarnessOptions> = { ...SETTING, path: true, skill: true };
+
 /** Makes a harness; throws `UsageError` without a skill. */
 export type SkillHarnessFactory = (options: SkillHarnessOptions) => SkillTestHarness;
 
@@ -268,8 +292,11 @@ export interface SkillFixtures {
  * const { result, calls } = await harness.run({ script: [{ answer: { text: "Done." } }] });
  * ```
  */
-export const createSkillHarness: SkillHarnessFactory = ({ path, ...options }) =>
-  new SkillTestHarness({ ...options, ...presentFields({ skillPath: path }) });
+export const createSkillHarness: SkillHarnessFactory = (given) => {
+  checkKeys("createSkillHarness", given ?? null, HARNESS);
+  const { path, ...options } = given;
+  return new SkillTestHarness({ ...options, ...presentFields({ skillPath: path }) });
+};
 
 /** The fixture `skillHarness`, for `test.extend(skillFixtures)` of Vitest. */
 export const skillFixtures: SkillFixtures = {

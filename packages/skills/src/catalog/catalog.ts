@@ -5,6 +5,7 @@
 
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { SkillNotFoundError } from "@metier/base/errors";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText, forReader, tellMoved } from "@metier/base/text";
 import type { Skill, Trust } from "../skill/skill.ts";
 import { nearSkills, parseSkillAddress, type Scope } from "../skill/skill-name.ts";
@@ -36,6 +37,13 @@ export interface SkillFilter {
   /** Only skills of this scope. Default: all scopes. */
   readonly scope?: Scope;
 }
+
+const FILTER: OptionKeys<SkillFilter> = {
+  includeDisabled: true,
+  includeUnavailable: true,
+  includeShadowed: true,
+  scope: true,
+};
 
 /**
  * A snapshot of every skill that was found, with its status, its trust and all diagnostics. It never changes; a reload
@@ -102,6 +110,7 @@ export class Catalog {
 
   /** Usable skills, sorted by name; the filter adds the others. */
   list(filter: SkillFilter = {}): readonly Skill[] {
+    checkKeys("catalog.list", filter, FILTER);
     return this.all.filter(
       (skill) =>
         (filter.scope === undefined || skill.scope === filter.scope) &&

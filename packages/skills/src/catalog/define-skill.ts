@@ -45,7 +45,12 @@ export interface SkillInit<Name extends string = string> extends Fields {
   /** Further facts as text; `version`, `author`, `tags` and `requires` have a meaning. */
   readonly metadata?: Readonly<Record<string, Json>> | undefined;
   /** Where the skill may be invoked. */
-  readonly access?: { readonly chatTypes: string | readonly string[] } | undefined;
+  readonly access?:
+    | {
+        /** The kinds of chats it may be used in. */
+        readonly chatTypes: string | readonly string[];
+      }
+    | undefined;
 }
 
 const KEYS: Readonly<Record<string, true>> = {

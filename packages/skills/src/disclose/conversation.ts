@@ -2,6 +2,7 @@
  * Tier 2 as it goes into a conversation: instructions between marks that they cannot close, told once however often a
  * skill is activated, and found again when a host compacts its messages. Knows no message format: the marks are text.
  */
+import { checkKeys } from "@metier/base/shape";
 import { cleanLine, cleanText } from "@metier/base/text";
 import { originLine } from "./listing.ts";
 import type { Instructions } from "./read-instructions.ts";
@@ -12,6 +13,7 @@ const RESOURCES = "skill_resources";
 
 /** One activation of a skill: its name, and the digest of the text that was given out. */
 export interface ActivatedText {
+  /** The skill's name. */
   readonly name: string;
   /** `sha256:…` */
   readonly digest: string;
@@ -31,7 +33,9 @@ export interface Conversation {
 }
 
 export interface ActivationAnswer {
+  /** What the model is told: the instructions, or that it has them already. */
   readonly text: string;
+  /** Whether the conversation had these instructions already. */
   readonly repeated: boolean;
 }
 
@@ -110,6 +114,7 @@ export function takeInstructions(text: string, activations: readonly ActivatedTe
 interface WrappedInstructions extends Pick<Instructions, "name" | "text" | "digest" | "origin"> {
   /** The folder as the reader sees it: on disk, or where it is mounted. */
   readonly directory?: string | undefined;
+  /** The files of the skill that are named in the text. Default: none. */
   readonly resources?: readonly SkillResource[] | undefined;
 }
 
@@ -123,8 +128,13 @@ const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]*(?:${WRAPPER}
 /** Instructions with the skill's folder and a short list of its files. */
 export function wrapInstructions(
   { name, text, digest, origin, directory, resources = [] }: WrappedInstructions,
-  { maxResources = MAX_LISTED }: { readonly maxResources?: number } = {},
+  options: {
+    /** How many files are named at most. Default: 50. */
+    readonly maxResources?: number;
+  } = {},
 ): string {
+  checkKeys("wrapInstructions", options, { maxResources: true });
+  const { maxResources = MAX_LISTED } = options;
   const lines = [openWrapper(name, digest)];
   if (origin !== undefined) lines.push(originLine(escapeLine(origin)), "");
   lines.push(neutralise(text));

@@ -37,7 +37,9 @@ import { isInside, realPathOr } from "@metier/base/places";
 import { reportLeftOut } from "./resources.ts";
 
 export interface MountLimits {
+  /** Of one file. */
   readonly fileBytes: number;
+  /** Of all files of a skill. */
   readonly skillBytes: number;
   /** Of all skills of one mount. */
   readonly totalBytes: number;

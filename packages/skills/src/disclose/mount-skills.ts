@@ -14,6 +14,7 @@ import {
   withContained,
 } from "@metier/base/files";
 import { realPathOr } from "@metier/base/places";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type { Skill } from "../skill/skill.ts";
 import {
   type ClaimedTarget,
@@ -36,6 +37,7 @@ export interface MountOptions extends Pick<ReadInstructionsOptions, "roots" | "b
   readonly target: string;
   /** `link` costs nothing and shows changes at once, but gives writers of the workspace the skill itself. */
   readonly mode?: "copy" | "link";
+  /** The most that is copied. Default: 10 MiB a file, 50 MiB a skill. */
   readonly limits?: Partial<MountLimits>;
   /** Another folder name than the skill's own, by skill name. */
   readonly names?: Readonly<Record<string, string>>;
@@ -43,7 +45,20 @@ export interface MountOptions extends Pick<ReadInstructionsOptions, "roots" | "b
   readonly texts?: ReadonlyMap<string, string>;
 }
 
+const OPTIONS: OptionKeys<MountOptions> = {
+  roots: true,
+  bodyOf: true,
+  profile: true,
+  workspace: true,
+  target: true,
+  mode: true,
+  limits: true,
+  names: true,
+  texts: true,
+};
+
 interface MountedSkill {
+  /** The skill as the catalog has it. */
   readonly skill: Skill;
   /** Absolute. */
   readonly directory: string;
@@ -54,7 +69,9 @@ interface MountedSkill {
 export interface Mount {
   /** The folder they are mounted in, absolute. */
   readonly target: string;
+  /** What was mounted, and where. */
   readonly skills: readonly MountedSkill[];
+  /** What was left out, and why. */
   readonly diagnostics: readonly Diagnostic[];
   /** Removes what was mounted and nothing else; a second call does nothing. */
   cleanup(): void;
@@ -62,6 +79,8 @@ export interface Mount {
 
 /** Throws `SkillMountError` whose `reason` says why nothing was mounted. */
 export async function mountSkills(skills: readonly Skill[], options: MountOptions): Promise<Mount> {
+  checkKeys("mountSkills", options ?? null, OPTIONS);
+  checkKeys("mountSkills({ limits })", options.limits, { ...MOUNT_LIMITS });
   const own = skills.filter(({ remote }) => !remote);
   const names = chooseNames(own, options.names ?? {});
   const claimed = claimTarget(options.workspace, options.target);

@@ -4,9 +4,11 @@ interface OutlineEntry {
   readonly number: string;
   /** 1 to 6; 0 for the text before the first heading. */
   readonly level: number;
+  /** The words of the heading. */
   readonly title: string;
   /** 1-based lines of the body, both included; the sections within it belong to it. */
   readonly firstLine: number;
+  /** 1-based; the last line before the next heading of its level. */
   readonly lastLine: number;
 }
 

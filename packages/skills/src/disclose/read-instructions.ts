@@ -26,6 +26,7 @@ import { type FolderAccess, hasFolder, realRoots, requireSkillFolder } from "./r
 export interface ReadInstructionsOptions extends FolderAccess {
   /** The whole file with its frontmatter instead of the body. A skill given as an object has only a body. */
   readonly whole?: boolean;
+  /** How strict the file is read. Default: `standard`. */
   readonly profile?: Profile | undefined;
   /** The body of a skill that was given as an object. */
   readonly bodyOf?: ((skill: Skill) => string | undefined) | undefined;

@@ -131,7 +131,9 @@ export function reportLeftOut(path: string, entry: ListedFile, fault: ContainedF
 
 /** Bytes of the file, `start` included and `end` not; what lies beyond the end of the file is not there. */
 export interface ByteRange {
+  /** The first byte, from 0. Default: 0. */
   readonly start?: number;
+  /** The byte after the last one. Default: the size of the file. */
   readonly end?: number;
 }
 

@@ -39,8 +39,11 @@ interface FindIndexOptions {
 }
 
 export interface FindProgress {
+  /** What is being done, in words. */
   readonly what: string;
+  /** How many skills are done. */
   readonly done: number;
+  /** How many there are. */
   readonly total: number;
 }
 

@@ -97,8 +97,11 @@ export interface SkillManifest {
   readonly requires: SkillRequirements;
   /** What its runs want to reach beyond their own folder: domains, and paths to read and write. */
   readonly sandbox?: {
+    /** Hosts that commands may reach once they are granted. */
     readonly network: readonly string[];
+    /** Paths that commands may read once they are granted. */
     readonly read: readonly string[];
+    /** Paths that commands may write to once they are granted. */
     readonly write: readonly string[];
   };
   /** Off until the user enables it: `opt-in: true` or `default-enabled: false`. */
@@ -116,8 +119,11 @@ export interface SkillManifest {
   readonly toolsets: readonly string[];
   /** What in a message suggests the skill: words, verbs and regular expressions. */
   readonly triggers?: {
+    /** Words that a message has. */
     readonly keywords: readonly string[];
+    /** Verbs that a message has, in any form. */
     readonly verbs: readonly string[];
+    /** Regular expressions that a message fits. */
     readonly patterns: readonly string[];
   };
   /** A field of Claude Code that is kept as it was written. */

@@ -55,7 +55,9 @@ export interface CheckedSkill {
 }
 
 export interface BodyFacts {
+  /** How many lines the instructions have. */
   readonly lines: number;
+  /** How many characters the instructions have. */
   readonly characters: number;
 }
 

@@ -17,6 +17,7 @@ import type { InstalledFolder } from "./installed-skills.ts";
 
 /** A place that is searched for skills. */
 export interface SkillRoot {
+  /** The scope of the skills in it. */
   readonly scope: Scope;
   /** Absolute; a folder of skills, a skill folder or a skill file. */
   readonly path: string;

@@ -43,6 +43,7 @@ export interface ContentIdentity {
 export interface IdentifiedFile {
   /** Below the skill's folder, with `/` between segments. */
   readonly path: string;
+  /** A file, or a link, which is never followed. */
   readonly kind: "file" | "link";
   /** In bytes; of a link, the length of its target. */
   readonly size: number;
@@ -60,7 +61,9 @@ export interface StampedFile extends IdentifiedFile {
 export type ContentChange = "added" | "removed" | "changed" | "mode";
 
 export interface FileChange {
+  /** Below the skill's folder, with `/`. */
   readonly path: string;
+  /** What became of the file. */
   readonly change: ContentChange;
 }
 

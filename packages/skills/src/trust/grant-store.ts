@@ -28,6 +28,7 @@ import { type FolderGrant, type Grants, parseGrants, renderGrants, type SkillGra
 type GrantPlaces = Pick<Places, "grantsFile">;
 
 export interface StoredGrants extends Grants {
+  /** What is wrong with the file of grants. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -39,22 +39,28 @@ export interface FolderGrant {
   readonly configDigest?: string | undefined;
   /** The same of a config file that was refused while the folder stays trusted. */
   readonly refusedConfigDigest?: string | undefined;
+  /** When the user decided, in ISO 8601. */
   readonly decidedAt: string;
 }
 
 /** A decision about one skill as it is, byte for byte. Any change to its content ends it. */
 export interface SkillGrant {
+  /** The skill's name. */
   readonly name: string;
   /** Where the skill file stood. */
   readonly location: string;
   /** The content identity. */
   readonly digest: string;
+  /** The files as they were then. */
   readonly files: readonly StampedFile[];
+  /** When the user decided, in ISO 8601. */
   readonly decidedAt: string;
 }
 
 export interface Grants {
+  /** Folders that the user decided about. */
   readonly folders: readonly FolderGrant[];
+  /** Skills that the user decided about, each by its content. */
   readonly skills: readonly SkillGrant[];
 }
 

@@ -3,13 +3,14 @@
  * after rewriting the skills that someone asks for, if that is wanted, too.
  */
 import { resolve } from "node:path";
-import type { Diagnostic } from "@metier/base/diagnostic";
+import { type Diagnostic, openHostCalls } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
 import { readBounded, writeAtomic } from "@metier/base/files";
 import { isInside, realPathOr } from "@metier/base/places";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { findKnownClient, MAX_SKILL_BYTES, type SkillCandidate } from "@metier/skills";
 import { listKnown } from "../../install/install-fault.ts";
-import { findAsked, type PublishingHost } from "../find-asked.ts";
+import { findAsked, type PublishingHost, type PublishProgress } from "../find-asked.ts";
 import {
   breaks,
   COMPAT_CLIENTS,
@@ -76,6 +77,8 @@ export interface CompatibilityOptions {
   readonly fix?: boolean;
   /** For relative paths. Default: that of the process. */
   readonly cwd?: string;
+  /** Hears how far it has come, before each skill. */
+  onProgress?(step: PublishProgress): unknown;
 }
 
 /** A skill file that `fix` rewrote. */
@@ -100,6 +103,8 @@ export interface CompatibilityReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+const OPTIONS: OptionKeys<CompatibilityOptions> = { clients: true, onProgress: true, fix: true, cwd: true };
+
 /**
  * `skills`: names and paths. A client that is not known throws `UsageError`, and so does rewriting what is not the user's
  * to edit.
@@ -109,12 +114,16 @@ export async function checkCompatibility(
   skills: readonly string[],
   options: CompatibilityOptions = {},
 ): Promise<CompatibilityReport> {
+  checkKeys("checkCompatibility", options, OPTIONS);
   const clients = options.clients?.map(requireClient) ?? COMPAT_CLIENTS;
   const asked = await findAsked(metier, skills, resolve(options.cwd ?? process.cwd()));
   if (options.fix) for (const candidate of asked.skills) requireEditable(candidate, metier);
   const fixed: RewrittenSkill[] = [];
   const checked: SkillCompatibility[] = [];
-  for (const candidate of asked.skills) {
+  const tell = openHostCalls(undefined);
+  for (const [done, candidate] of asked.skills.entries()) {
+    const step = { what: "Checking skills", done, total: asked.skills.length };
+    tell("onProgress", options.onProgress, step);
     const rewritten = options.fix ? await rewrite(candidate) : undefined;
     if (rewritten !== undefined) fixed.push(rewritten);
     checked.push(await checkCompat(candidate, clients));

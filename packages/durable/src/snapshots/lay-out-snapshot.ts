@@ -14,7 +14,7 @@ import { pathBytes } from "./walk-folder.ts";
 const MOST_AT_ONCE = 8;
 
 /** `readPart` gives the content of a part, checked. */
-export async function restoreFolder(
+export async function layOutSnapshot(
   folder: string,
   { files, folders, links }: Manifest,
   readPart: (name: string) => Promise<Uint8Array>,
