@@ -79,11 +79,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       adminKey: environment.METIER_ADMIN_KEY,
       version: VERSION,
     });
+    let stopped: Promise<void> | undefined;
     return done({
       ...service,
-      async stop(graceMs) {
-        await service.stop(graceMs);
-        await local.value.close();
+      stop(graceMs) {
+        stopped ??= service.stop(graceMs).then(() => local.value.close());
+        return stopped;
       },
     });
   } catch (fault) {
