@@ -61,9 +61,16 @@ export interface JournalLease {
 }
 
 /** One step, under a key that is unique in its run. */
-interface JournalEntry {
+export interface JournalEntry {
   readonly key: string;
   readonly value: Json;
+  /** The snapshot of the work folder that belongs to it: needed for as long as the run is there. */
+  readonly snapshot?: string | undefined;
+}
+
+export interface NeededSnapshot {
+  readonly tenant: string;
+  readonly name: string;
 }
 
 /** An event with its number in its run: 1, 2, 3 … */
@@ -163,6 +170,8 @@ export interface JournalStore {
   createChild(lease: JournalLease, run: NewDurableRun & { readonly parentId: string }): Promise<void>;
   /** In the order in which they were written. */
   entries(runId: string): Promise<readonly JournalEntry[]>;
+  /** All snapshots that runs need, each once. */
+  snapshots(): Promise<readonly NeededSnapshot[]>;
   /** Those after `after`, in order. */
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
   /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */

@@ -33,6 +33,8 @@ export interface ServiceOptions {
   readonly workFolder: (runId: string) => Promise<string | undefined>;
   /** Folders of this machine, such as the home folder, each with the name that clients see in its place. */
   readonly hiddenFolders?: ServiceContext["hiddenFolders"];
+  /** After old runs were removed: removes what only they needed, such as snapshots. Default: nothing. */
+  readonly tidy?: () => Promise<void>;
   /** `METIER_ADMIN_KEY`. Left out: an admin key is made when there is none, and given back once. */
   readonly adminKey?: string | undefined;
   /** Default: 127.0.0.1. */
@@ -136,6 +138,7 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     hasAdminKey: adminKey !== undefined,
     hiddenFolders,
     workFolder,
+    tidy: options.tidy ?? (async () => undefined),
     now,
     stopping,
   };

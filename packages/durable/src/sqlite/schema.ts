@@ -38,8 +38,10 @@ CREATE TABLE entries (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   key TEXT NOT NULL,
   value TEXT NOT NULL,
+  snapshot TEXT,
   UNIQUE (run_id, key)
 ) STRICT;
+CREATE INDEX entries_with_snapshots ON entries (snapshot) WHERE snapshot IS NOT NULL;
 
 CREATE TABLE events (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

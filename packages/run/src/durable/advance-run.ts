@@ -108,7 +108,7 @@ async function advanceTurn(
     signal,
   });
   if (left !== undefined) return left;
-  await steps.record(SAVED, JSON.parse(JSON.stringify({ saved, folder })) as Json);
+  await steps.record(SAVED, JSON.parse(JSON.stringify({ saved, folder })) as Json, folder);
   await steps.end(turn.status, JSON.parse(JSON.stringify(turn)) as Json);
   return undefined;
 }

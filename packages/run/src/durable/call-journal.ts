@@ -82,7 +82,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         folder: kept?.ok ? kept.value : undefined,
       };
       durable.spent.delete(call.callId); // A later step may have a call of the same name.
-      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json);
+      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json, record.folder);
       return output;
     },
   };

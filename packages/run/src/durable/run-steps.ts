@@ -34,8 +34,11 @@ export interface RunSteps {
   newest(prefix: string): Json | undefined;
   /** All values whose keys begin so, in order. */
   all(prefix: string): readonly Json[];
-  /** Rejects when the lease is lost, or the store has failed; the run is stopped then, too. */
-  record(key: string, value: Json): Promise<void>;
+  /**
+   * Rejects when the lease is lost, or the store has failed; the run is stopped then, too. `snapshot`: the one that has to be
+   * kept with it.
+   */
+  record(key: string, value: Json, snapshot?: string): Promise<void>;
   /**
    * The question of this key, with its answer if there is one. Asked once, however often it is called; what `tell` says of a
    * new one is written with it.
@@ -90,8 +93,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     find: (key) => entries.get(key),
     newest: (prefix) => matching(prefix).at(-1),
     all: matching,
-    async record(key, value) {
-      await writer.write({ entries: [{ key, value }], activeMs: activeMs() });
+    async record(key, value, snapshot) {
+      await writer.write({ entries: [{ key, value, snapshot }], activeMs: activeMs() });
       entries.set(key, value);
     },
     async ask(question, tell) {

@@ -71,6 +71,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       shelf,
       masterKey: keys,
       openAdvance: (watched) => advanceRuns({ journal: watched, records, keys, shelf, open }),
+      tidy: async () => void (await snapshots.collect(await journal.snapshots())),
       workFolder: async (runId) => runFolder(places, runId).work,
       hiddenFolders: [
         [places.home, "~"],
