@@ -34,6 +34,8 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
     if (run === undefined) return { kind: "ended" };
     const folder = await findUpload(parts, run);
     const metier = await (folder === undefined ? own : openUpload(uploads, folder, parts));
+    // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
+    if (run.lastEvent > 0) await metier.reload();
     const view = metier.for({
       userId: run.userId ?? NOBODY,
       tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
