@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@metier/base/json";
 import { createScriptModel, type Script } from "@metier/run/model";
-import { type RunningService, startLocalService } from "@metier/service";
+import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test } from "vitest";
 import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
 import type { World } from "../../../test/support/world.ts";
+import type { RunningService } from "../src/start-service.ts";
 import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 const SECRET = "canary-4f1c9d27a6e84b03";

@@ -14,7 +14,7 @@ import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns } from "./advance-runs.ts";
 
-export interface LocalServiceOptions
+interface LocalServiceOptions
   extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
@@ -26,16 +26,18 @@ export interface LocalServiceOptions
 /** Runs of a service see no working directory, run no program of the machine, and are always sandboxed. */
 const HELD = { sandbox: { backend: "bubblewrap", programs: [] } };
 
+const METIER = {
+  trust: "grants",
+  conflicts: "report",
+  bundled: "unless-disabled",
+  service: true,
+} as const satisfies MetierOptions;
+
 /** Refused: no sandbox, a folder that another process has, a key that cannot be used. */
 export async function startLocalService(options: LocalServiceOptions): Promise<Result<RunningService>> {
   const { home, environment } = options;
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
-  if (sandbox === undefined) {
-    return refused({
-      message: `The service does not start: ${explainAbsence(probes)}`,
-      hint: "A service runs skills for others, so it never runs them without a sandbox.",
-    });
-  }
+  if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
   const places = metierPlaces(home, environment);
   const folder = join(places.state, "service");
   const local = await openLocal({ folder, environment });
@@ -43,12 +45,9 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
   const { journal, records, engine, snapshots, keys } = local.value;
   const open = (more: MetierOptions): Promise<Metier> =>
     createMetier({
+      ...METIER,
       home: places.home,
       environment,
-      trust: "grants",
-      conflicts: "report",
-      bundled: "unless-disabled",
-      service: true,
       journal,
       engine,
       snapshots,
@@ -92,6 +91,13 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
     await local.value.close();
     throw fault;
   }
+}
+
+function refuseWithoutSandbox(why: string): Result<never> {
+  return refused({
+    message: `The service does not start: ${why}`,
+    hint: "A service runs skills for others, so it never runs them without a sandbox.",
+  });
 }
 
 /** Those that a user may call by name. */
