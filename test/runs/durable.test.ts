@@ -266,6 +266,16 @@ test("a conversation goes on from turn to turn, also when one of them waited for
   expect(asked).toContain("Note that.");
 });
 
+test("a run that cannot begin ends with an event that says why", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, []);
+  const metier = await durable.open({ models: {} });
+  const runId = await metier.durable.start({ skill: "gone", message: "Do it." });
+  expect(await workUntil(metier, runId, "refused")).toMatchObject({ result: { status: "refused" } });
+  const events = await eventsOf(durable, runId);
+  expect(events).toMatchObject([{ type: "run-finished", status: "refused", error: { code: "not-found" } }]);
+});
+
 test("a run without durability leaves nothing in the journal, and one without a journal says what is missing", async () => {
   const world = createRunWorld({ build: [] });
   const durable = openDurable(world, [says("Hello.")]);

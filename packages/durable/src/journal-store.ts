@@ -143,6 +143,7 @@ export interface DurableRunFilter {
 }
 
 export interface QuestionFilter {
+  readonly kinds?: readonly QuestionKind[] | undefined;
   readonly tenant?: string | undefined;
   readonly rootId?: string | undefined;
   readonly status?: QuestionStatus | undefined;
