@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { Json, JsonObject } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import type { ActivatedText } from "@metier/skills";
+import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { createQuestionQueue, type QuestionQueue } from "../run/run-policy.ts";
@@ -72,7 +73,7 @@ export async function holdToStart(
   skill?: Pick<PreparedInvocation, "digest" | "skill">,
 ): Promise<Result<string, StartFault>> {
   const config = digestOf(host.config());
-  const digest = skill?.digest ?? "";
+  const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
     const record: StartRecord = { content: digest, config, ...now };
@@ -94,6 +95,12 @@ export async function holdToStart(
     });
   }
   return done(start.system);
+}
+
+/** Every file of the skill, its scripts included: what was approved is what is executed. Of one without files, its text. */
+function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
+  const content = skill.location === "" ? undefined : identifyContent(skill);
+  return content?.ok ? content.value.digest : digest;
 }
 
 function digestOf(value: unknown): string {
