@@ -1,57 +1,15 @@
 /** Server-sent events of runs: in order from 1, without a gap or a double, over cuts and over a stop of the server. */
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { ADMIN_KEY, openService } from "./support/open-service.ts";
-
-interface Seen {
-  readonly ids: number[];
-  readonly types: string[];
-}
-
-/** Reads a stream into `seen`, up to its end or until so many events were seen. */
-async function follow(
-  url: string,
-  seen: Seen,
-  most = Number.POSITIVE_INFINITY,
-  after?: number,
-): Promise<number> {
-  const cut = new AbortController();
-  const response = await fetch(url, {
-    signal: cut.signal,
-    headers: {
-      authorization: `Bearer ${ADMIN_KEY}`,
-      ...(after !== undefined && { "Last-Event-ID": String(after) }),
-    },
-  });
-  if (response.body === null || response.status !== 200) return response.status;
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    for await (const chunk of response.body) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true });
-      const blocks = text.split("\n\n");
-      text = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const id = /^id: (\d+)$/m.exec(block)?.[1];
-        if (id === undefined || seen.ids.length >= most) continue;
-        seen.ids.push(Number(id));
-        seen.types.push(JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? "{}").type);
-      }
-      if (seen.ids.length >= most) cut.abort();
-    }
-  } catch {
-    // It was cut, here or by the server.
-  }
-  return response.status;
-}
-
-const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, index) => index + 1);
+import { followEvents, type SeenEvents, upTo } from "./support/follow-events.ts";
+import { openService } from "./support/open-service.ts";
+import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 test("a stream begins at the first event, follows the run and ends behind its last event", async () => {
   const service = await openService();
   const id = await service.start("say 20");
-  const seen: Seen = { ids: [], types: [] };
-  expect(await follow(`${service.url}/v1/runs/${id}/events`, seen)).toBe(200);
+  const seen: SeenEvents = { ids: [], types: [] };
+  expect(await followEvents(`${service.url}/v1/runs/${id}/events`, seen)).toBe(200);
   expect(seen.ids).toEqual(upTo(22));
   expect([seen.types[0], seen.types.at(-1)]).toEqual(["run-started", "run-finished"]);
 });
@@ -60,15 +18,15 @@ test("a cut stream goes on where it was cut, by `Last-Event-ID` or by `after`; a
   const service = await openService();
   const id = await service.start("say 10");
   const url = `${service.url}/v1/runs/${id}/events`;
-  const seen: Seen = { ids: [], types: [] };
+  const seen: SeenEvents = { ids: [], types: [] };
   for (let cuts = 0; cuts < 4; cuts += 1) {
     const after = seen.ids.at(-1);
-    await follow(url, seen, seen.ids.length + 2, after);
+    await followEvents(url, seen, { most: seen.ids.length + 2, after });
   }
   expect(seen.ids).toEqual(upTo(8));
-  await follow(`${url}?after=8`, seen);
+  await followEvents(`${url}?after=8`, seen);
   expect(seen.ids).toEqual(upTo(12));
-  expect(await follow(url, seen, undefined, 12)).toBe(204);
+  expect(await followEvents(url, seen, { after: 12 })).toBe(204);
   const wrong = await service.call("GET", `/v1/runs/${id}/events`, { headers: { "Last-Event-ID": "x" } });
   expect([wrong.status, wrong.body.error?.code]).toEqual([422, "invalid_request"]);
 });
@@ -77,14 +35,14 @@ test("streams that are open when the server stops miss nothing and see nothing t
   const folder = temporaryFolder();
   const before = await openService({ folder });
   const id = await before.start("say 150\napprove bash\nsay 10");
-  const seen: Seen[] = upTo(20).map(() => ({ ids: [], types: [] }));
-  const first = seen.map((one) => follow(`${before.url}/v1/runs/${id}/events`, one));
+  const seen: SeenEvents[] = upTo(20).map(() => ({ ids: [], types: [] }));
+  const first = seen.map((one) => followEvents(`${before.url}/v1/runs/${id}/events`, one));
   while (seen.some(({ ids }) => ids.length < 5)) await new Promise((resolve) => setTimeout(resolve, 5));
   await before.stop(1_000);
   await Promise.all(first);
   const after = await openService({ folder });
   const second = seen.map((one) =>
-    follow(`${after.url}/v1/runs/${id}/events`, one, undefined, one.ids.at(-1)),
+    followEvents(`${after.url}/v1/runs/${id}/events`, one, { after: one.ids.at(-1) }),
   );
   await after.settle(id, "waiting");
   await after.call("POST", `/v1/approvals/q-${id}-line-1`, { body: { decision: "approve" } });
@@ -120,11 +78,19 @@ test("a quiet stream shows a sign of life, and a key has only so many open", asy
   expect(status).toBe(200);
 });
 
+test("asking for the head of a stream opens none", async () => {
+  const service = await openService({ limits: { streamsPerKey: 1 } });
+  const id = await service.start("wait");
+  await service.settle(id, "waiting");
+  for (const _ of upTo(3)) expect((await service.call("HEAD", `/v1/runs/${id}/events`)).status).toBe(200);
+  expect((await service.call("GET", "/metrics")).text).toMatch(/^metier_event_streams 0$/m);
+});
+
 test("500 streams at once all see every event", async () => {
   const service = await openService();
   const id = await service.start("approve bash\nsay 5");
-  const seen: Seen[] = upTo(500).map(() => ({ ids: [], types: [] }));
-  const streams = seen.map((one) => follow(`${service.url}/v1/runs/${id}/events`, one));
+  const seen: SeenEvents[] = upTo(500).map(() => ({ ids: [], types: [] }));
+  const streams = seen.map((one) => followEvents(`${service.url}/v1/runs/${id}/events`, one));
   while (seen.some(({ ids }) => ids.length < 1)) await new Promise((resolve) => setTimeout(resolve, 20));
   await service.call("POST", `/v1/approvals/q-${id}-line-0`, { body: { decision: "approve" } });
   await Promise.all(streams);

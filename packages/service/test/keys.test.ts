@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { ADMIN_KEY, openService } from "./support/open-service.ts";
+import { openService } from "./support/open-service.ts";
+import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 test("the first start makes an admin key and gives it once; the second has one already", async () => {
   const folder = temporaryFolder();

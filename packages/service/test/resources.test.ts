@@ -216,8 +216,16 @@ test("each due time of a schedule starts exactly one run, also over restarts", a
   expect(await fired()).toBe(1);
   now = Date.parse("2026-11-21T12:00:00Z");
   while ((await fired()) < 2) await new Promise((resolve) => setTimeout(resolve, 10));
-  const { body: late } = await service.call("GET", `/v1/schedules/${made.id}`);
-  expect(late).toMatchObject({ lastAt: "2026-11-21T06:00:00.000Z", nextAt: "2026-11-22T06:00:00.000Z" });
+  let late: JsonObject = {};
+  while (late.nextAt !== "2026-11-22T06:00:00.000Z") {
+    late = (await service.call("GET", `/v1/schedules/${made.id}`)).body;
+  }
+  const { body: audit } = await service.call("GET", "/v1/audit");
+  expect(audit.data?.filter(({ actor }) => actor === made.id)).toMatchObject([
+    { action: "run.started" },
+    { action: "run.started" },
+  ]);
+  expect(late.lastAt).toBe("2026-11-21T06:00:00.000Z");
 });
 
 test.each([

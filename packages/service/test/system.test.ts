@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { ADMIN_KEY, openService } from "./support/open-service.ts";
+import { openService } from "./support/open-service.ts";
+import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 test("it says that it is alive and ready, to anybody", async () => {
   const service = await openService();
@@ -82,11 +83,12 @@ test("stopping ends open streams, gives runs back and refuses nothing that was u
   const body = JSON.stringify({ skill: "greet", message: "" });
   const socket = connect(Number(port), hostname);
   socket.write(
-    `POST /v1/runs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Length: ${body.length}\r\n\r\n{`,
+    `POST /v1/runs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
   );
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const [goOn] = await once(socket, "data");
+  expect(String(goOn)).toMatch(/^HTTP\/1\.1 100 /);
   const stopped = service.stop(5_000);
-  socket.end(body.slice(1));
+  socket.write(body);
   const [answer] = await once(socket, "data");
   expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /);
   expect(await stream.text()).toContain("run-started");

@@ -53,7 +53,10 @@ export async function buildApp(
   for (const route of routes) {
     app.on(route.method, honoPath(route.path), async (http) => {
       const from = performance.now();
-      return observe(http, route.path, from, await serveRoute(route, http, authenticate, context));
+      const response = await serveRoute(route, http, authenticate, context);
+      // Nobody reads the body of such an answer: its stream or file would stay open.
+      if (http.req.method === "HEAD") await response.body?.cancel();
+      return observe(http, route.path, from, response);
     });
   }
   app.notFound((http) => {

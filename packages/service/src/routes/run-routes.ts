@@ -134,12 +134,7 @@ const startRun = defineRoute<Record<never, never>, RunWish>({
       idempotencyKey: key === undefined ? undefined : `client/${key}`,
     });
     if (!ordered.ok) return ordered;
-    const { id, status, isNew } = ordered.value;
-    if (isNew) {
-      const { tenant, keyId: actor } = identity;
-      const detail = { skill: body.skill, approve: body.approve ?? "ask" };
-      await context.records.audit({ tenant, actor, action: "run.started", subject: id, detail });
-    }
+    const { id, status } = ordered.value;
     return replyWith({ id, status }, 201);
   },
 });

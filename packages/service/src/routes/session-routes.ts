@@ -277,7 +277,11 @@ export async function finishTurns(context: ServiceContext): Promise<void> {
     if (last === undefined || context.now() - last.writtenAt > UNFINISHED_MS) continue;
     if ((await context.journal.get(last.runId)) !== undefined) continue;
     const { userId } = session.body;
-    const owner = { tenant: session.tenant, userId: typeof userId === "string" ? userId : undefined };
+    const owner = {
+      tenant: session.tenant,
+      userId: typeof userId === "string" ? userId : undefined,
+      keyId: session.id,
+    };
     const ordered = await orderTurn(context, owner, session, turns.slice(0, -1), last);
     if (!ordered.ok) await context.records.delete(turnKey(session.tenant, session.id, last.number));
   }

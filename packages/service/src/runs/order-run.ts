@@ -36,10 +36,11 @@ export interface TurnWish extends Omit<RunWish, "skill"> {
   readonly context?: string | undefined;
 }
 
-/** Whom it is for. */
+/** Whom it is for, and who asked: a key, or the schedule. */
 export interface OrderOwner {
   readonly tenant: string;
   readonly userId?: string | undefined;
+  readonly keyId: string;
 }
 
 export interface OrderedRun {
@@ -89,7 +90,17 @@ export async function orderRun(
     order: order.value,
   });
   await context.engine.enqueue(id.value);
-  if (isNew) context.metrics.count("metier_runs_started_total");
+  if (isNew) {
+    context.metrics.count("metier_runs_started_total");
+    const detail = presentFields({ skill: wish.skill, agent: wish.agent, approve: wish.approve ?? "ask" });
+    await context.records.audit({
+      tenant,
+      actor: owner.keyId,
+      action: "run.started",
+      subject: id.value,
+      detail,
+    });
+  }
   return done({ id: id.value, status: "queued", isNew });
 }
 

@@ -37,7 +37,7 @@ async function fire(context: ServiceContext, stored: StoredRecord, schedule: Sch
   for (const time of due) {
     if (schedule.catchUp === "skip" && now - time > ON_TIME_MS) continue;
     const key = `schedule/${stored.id}/${new Date(time).toISOString()}`;
-    const owner = { tenant: stored.tenant, userId: schedule.userId };
+    const owner = { tenant: stored.tenant, userId: schedule.userId, keyId: stored.id };
     const ordered = await orderRun(context, owner, schedule.run, { idempotencyKey: key });
     last = ordered.ok
       ? { lastAt: time, lastRun: ordered.value.id }

@@ -1,16 +1,10 @@
 /** A service on SQLite in a temporary folder, over real HTTP on loopback; gone when the test ends. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Json, JsonObject } from "@metier/base/json";
-import type { Result } from "@metier/base/result";
-import { openMasterKey } from "@metier/durable/snapshots";
-import { openSqliteEngine, openSqliteStore } from "@metier/durable/sqlite";
-import { openFolderShelf, type RunningService, type ServiceOptions, startService } from "@metier/service";
+import type { RunningService, ServiceOptions } from "@metier/service";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
-import { type ScriptOptions, scriptRuns } from "./scripted-run.ts";
-
-export const ADMIN_KEY = "an-admin-key-for-tests-only";
+import type { ScriptOptions } from "./scripted-run.ts";
+import { ADMIN_KEY, startScripted } from "./start-scripted.ts";
 
 export interface HttpReply {
   readonly status: number;
@@ -48,31 +42,11 @@ export async function openService({
   script,
   ...options
 }: OpenOptions = {}): Promise<TestService> {
-  const store = required(openSqliteStore({ file: join(folder, "state", "metier.db") }));
-  const engine = required(openSqliteEngine({ file: join(folder, "state", "engine.db") }));
   const log: string[] = [];
-  const { now = Date.now } = options;
-  const workFolder = async (runId: string): Promise<string> => {
-    const work = join(folder, "work", runId);
-    mkdirSync(work, { recursive: true });
-    return work;
-  };
-  const service = await startService({
-    store,
-    engine,
-    openAdvance: scriptRuns(script),
-    shelf: openFolderShelf({
-      folder: join(folder, "shelf"),
-      records: store.records,
-      listOwn: async () => [{ name: "greet", description: "Says hello.", trust: "trusted" }],
-      now,
-    }),
-    masterKey: required(openMasterKey({ environment: {}, file: join(folder, "master-key") })),
-    workFolder,
-    adminKey: ADMIN_KEY,
-    times: { sweepMs: 50 },
-    printLog: (line) => void log.push(line),
-    ...options,
+  const { store, engine, service } = await startScripted({
+    folder,
+    script,
+    options: { printLog: (line) => void log.push(line), ...options },
   });
   let isStopped = false;
   const stop = async (graceMs?: number): Promise<void> => {
@@ -126,9 +100,4 @@ async function request(
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
-}
-
-function required<Value>(result: Result<Value>): Value {
-  if (!result.ok) throw new Error(result.refusal.message);
-  return result.value;
 }
