@@ -32,8 +32,8 @@ export interface RunSteps {
   find(key: string): Json | undefined;
   /** The value of the newest entry whose key begins so. */
   newest(prefix: string): Json | undefined;
-  /** All values whose keys begin so, in order. */
-  all(prefix: string): readonly Json[];
+  /** All values whose keys begin with one of these, in order. */
+  all(...prefixes: readonly string[]): readonly Json[];
   /** Rejects when the lease is lost, or the store has failed; the run is stopped then, too. */
   record(key: string, value: Json): Promise<void>;
   /**
@@ -78,8 +78,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const writer = openWriter(options);
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
-  const matching = (prefix: string): readonly Json[] =>
-    [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
+  const matching = (...prefixes: readonly string[]): readonly Json[] =>
+    [...entries].flatMap(([key, value]) =>
+      prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
+    );
   const scope = { tenant: run.tenant };
   /** The end of a run is written with its result. */
   const lastWord: JournalEvent[] = [];
