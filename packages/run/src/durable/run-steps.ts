@@ -9,16 +9,17 @@ import { join } from "node:path";
 import { removeFolder } from "@metier/base/files";
 import type { Json, JsonObject } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
-import type {
-  DurableRun,
-  DurableStatus,
-  JournalBatch,
-  JournalEvent,
-  JournalLease,
-  JournalStore,
-  NewQuestion,
-  Question,
-  SnapshotStore,
+import {
+  type DurableRun,
+  type DurableStatus,
+  ENDED,
+  type JournalBatch,
+  type JournalEvent,
+  type JournalLease,
+  type JournalStore,
+  type NewQuestion,
+  type Question,
+  type SnapshotStore,
 } from "@metier/durable";
 import type { RunSink } from "../events/run-recorder.ts";
 
@@ -27,6 +28,8 @@ export interface RunSteps {
   readonly isResumed: boolean;
   /** The number of its last event. */
   readonly lastEvent: number;
+  /** Of a run that has ended: a process was killed before whoever started it noted that. */
+  readonly result: Json | undefined;
   /** How long it was worked on so far, in milliseconds, in all processes. */
   activeMs(): number;
   find(key: string): Json | undefined;
@@ -88,6 +91,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
+    result: ENDED.has(run.status) ? run.result : undefined,
     activeMs,
     find: (key) => entries.get(key),
     newest: (prefix) => matching(prefix).at(-1),
