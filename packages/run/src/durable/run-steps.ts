@@ -9,15 +9,16 @@ import { join } from "node:path";
 import { removeFolder } from "@metier/base/files";
 import type { Json, JsonObject } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
-import type {
-  DurableRun,
-  JournalBatch,
-  JournalEvent,
-  JournalLease,
-  JournalStore,
-  NewQuestion,
-  Question,
-  SnapshotStore,
+import {
+  type DurableRun,
+  ENDED,
+  type JournalBatch,
+  type JournalEvent,
+  type JournalLease,
+  type JournalStore,
+  type NewQuestion,
+  type Question,
+  type SnapshotStore,
 } from "@metier/durable";
 import { EVENT_VERSION, type RunEvent } from "../events/run-event.ts";
 import type { RunSink } from "../events/run-recorder.ts";
@@ -29,13 +30,15 @@ export interface RunSteps {
   readonly isResumed: boolean;
   /** The number of its last event. */
   readonly lastEvent: number;
+  /** Of a run that has ended: a process was killed before whoever started it noted that. */
+  readonly result: Json | undefined;
   /** How long it was worked on so far, in milliseconds, in all processes. */
   activeMs(): number;
   find(key: string): Json | undefined;
   /** The value of the newest entry whose key begins so. */
   newest(prefix: string): Json | undefined;
-  /** All values whose keys begin so, in order. */
-  all(prefix: string): readonly Json[];
+  /** All values whose keys begin with one of these, in order. */
+  all(...prefixes: readonly string[]): readonly Json[];
   /**
    * Rejects when the lease is lost, or the store has failed; the run is stopped then, too. `snapshot`: the one that has to be
    * kept with it.
@@ -83,8 +86,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const writer = openWriter(options);
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
-  const matching = (prefix: string): readonly Json[] =>
-    [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
+  const matching = (...prefixes: readonly string[]): readonly Json[] =>
+    [...entries].flatMap(([key, value]) =>
+      prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
+    );
   const scope = { tenant: run.tenant };
   /** The end of a run is written with its result. */
   let lastWord: JournalEvent | undefined;
@@ -92,6 +97,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
+    result: ENDED.has(run.status) ? run.result : undefined,
     activeMs,
     find: (key) => entries.get(key),
     newest: (prefix) => matching(prefix).at(-1),
