@@ -61,7 +61,7 @@ export interface RunSteps {
   readonly stopping: AbortSignal;
 }
 
-export interface StepsOptions {
+interface StepsOptions {
   readonly store: JournalStore;
   readonly lease: JournalLease & Pick<RunSteps, "lost" | "stopping">;
   readonly run: DurableRun;
@@ -73,14 +73,13 @@ export interface StepsOptions {
 const EVENT_DELAY_MS = 50;
 
 export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
-  const { store, lease, run, snapshots } = options;
+  const { store, lease, run } = options;
   const entries = new Map((await store.entries(run.id)).map(({ key, value }) => [key, value]));
   const writer = openWriter(options);
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
   const matching = (prefix: string): readonly Json[] =>
     [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
-  const scope = { tenant: run.tenant };
   /** The end of a run is written with its result. */
   const lastWord: JournalEvent[] = [];
   return {
@@ -105,19 +104,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       return stored;
     },
     async child(runId, skill) {
-      const { tenant, userId } = run;
-      const order: JsonObject = { kind: "child", skill };
-      await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
-      const child = await store.get(runId);
-      if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+      const child = await recordChild(options, runId, skill);
       return openRunSteps({ ...options, run: child, lease: { ...lease, lost: writer.lost } });
     },
-    keepFolder: async (folder) => snapshots?.take(folder, scope),
-    async restoreFolder(name, folder) {
-      if (snapshots === undefined) return;
-      if (name !== undefined) return snapshots.restore(name, folder, scope);
-      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
-    },
+    ...keepFolders(options),
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
     end(status, result) {
       for (const word of lastWord.splice(0)) writer.say(word);
@@ -134,6 +124,31 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     },
     lost: writer.lost,
     stopping: lease.stopping,
+  };
+}
+
+async function recordChild(
+  { store, lease, run }: StepsOptions,
+  runId: string,
+  skill: string,
+): Promise<DurableRun> {
+  const { tenant, userId } = run;
+  const order: JsonObject = { kind: "child", skill };
+  await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
+  const child = await store.get(runId);
+  if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+  return child;
+}
+
+function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFolder" | "restoreFolder"> {
+  const scope = { tenant: run.tenant };
+  return {
+    keepFolder: async (folder) => snapshots?.take(folder, scope),
+    async restoreFolder(name, folder) {
+      if (snapshots === undefined) return;
+      if (name !== undefined) return snapshots.restore(name, folder, scope);
+      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
+    },
   };
 }
 

@@ -30,7 +30,7 @@ export interface DurabilityOptions {
 }
 
 /** How a worker works. */
-export interface WorkerOptions {
+interface WorkerOptions {
   /** How many runs it advances at the same time. Default: 4. */
   readonly slots?: number | undefined;
   /** How long another worker waits before it takes over a run whose worker is silent, in milliseconds. Default: 10,000. */
