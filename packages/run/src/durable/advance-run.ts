@@ -14,11 +14,11 @@ import {
   type SnapshotStore,
 } from "@metier/durable";
 import type { SavedChat } from "../events/saved-chat.ts";
-import { takeDurableTurn } from "../run/chat.ts";
 import { invokeAnywhere } from "../run/invoke-skill.ts";
 import type { RunHost } from "../run/run-request.ts";
 import { failedResult, type RunResult, refusedResult } from "../run/run-result.ts";
 import { type Asking, makeDurable, newestFolder } from "./durable-run.ts";
+import { takeDurableTurn } from "./durable-turn.ts";
 import type { Leave } from "./parking.ts";
 import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";

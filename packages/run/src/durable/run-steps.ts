@@ -69,7 +69,7 @@ export interface RunSteps {
   readonly stopping: AbortSignal;
 }
 
-export interface StepsOptions {
+interface StepsOptions {
   readonly store: JournalStore;
   readonly lease: JournalLease & Pick<RunSteps, "lost" | "stopping">;
   readonly run: DurableRun;
@@ -81,7 +81,7 @@ export interface StepsOptions {
 const EVENT_DELAY_MS = 50;
 
 export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
-  const { store, lease, run, snapshots } = options;
+  const { store, lease, run } = options;
   const entries = new Map((await store.entries(run.id)).map(({ key, value }) => [key, value]));
   const writer = openWriter(options);
   const startedAt = performance.now();
@@ -90,7 +90,6 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     [...entries].flatMap(([key, value]) =>
       prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
     );
-  const scope = { tenant: run.tenant };
   /** The end of a run is written with its result. */
   let lastWord: JournalEvent | undefined;
   let { lastEvent } = run;
@@ -117,19 +116,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       return stored;
     },
     async child(runId, skill) {
-      const { tenant, userId } = run;
-      const order: JsonObject = { kind: "child", skill };
-      await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
-      const child = await store.get(runId);
-      if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+      const child = await recordChild(options, runId, skill);
       return openRunSteps({ ...options, run: child, lease: { ...lease, lost: writer.lost } });
     },
-    keepFolder: async (folder) => snapshots?.take(folder, scope),
-    async restoreFolder(name, folder) {
-      if (snapshots === undefined) return;
-      if (name !== undefined) return snapshots.restore(name, folder, scope);
-      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
-    },
+    ...keepFolders(options),
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
     end(result) {
       writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
@@ -164,6 +154,31 @@ function describeEnd({ runId, status, error, refusal, ...result }: RunResult, se
     ...{ status, text, iterations, usage, durationMs, error: why },
   };
   return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
+}
+
+async function recordChild(
+  { store, lease, run }: StepsOptions,
+  runId: string,
+  skill: string,
+): Promise<DurableRun> {
+  const { tenant, userId } = run;
+  const order: JsonObject = { kind: "child", skill };
+  await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
+  const child = await store.get(runId);
+  if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+  return child;
+}
+
+function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFolder" | "restoreFolder"> {
+  const scope = { tenant: run.tenant };
+  return {
+    keepFolder: async (folder) => snapshots?.take(folder, scope),
+    async restoreFolder(name, folder) {
+      if (snapshots === undefined) return;
+      if (name !== undefined) return snapshots.restore(name, folder, scope);
+      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
+    },
+  };
 }
 
 interface Writer {
