@@ -82,6 +82,16 @@ export interface JournalEntry {
   readonly key: string;
   /** What the step came to, redacted. */
   readonly value: Json;
+  /** The snapshot of the work folder that belongs to it: needed for as long as the run is there. */
+  readonly snapshot?: string | undefined;
+}
+
+/** A snapshot that a run needs. */
+export interface NeededSnapshot {
+  /** Whose snapshot it is. */
+  readonly tenant: string;
+  /** What `SnapshotStore.take` gave. */
+  readonly name: string;
 }
 
 /** An event with its number in its run: 1, 2, 3 … */
@@ -186,6 +196,8 @@ export interface DurableRunFilter {
 
 /** Which questions to list; a field that is absent leaves nothing out. */
 export interface QuestionFilter {
+  /** Only questions of these kinds. */
+  readonly kinds?: readonly QuestionKind[] | undefined;
   /** Only this tenant's. */
   readonly tenant?: string | undefined;
   /** Only those of this run and of the runs that it started. */
@@ -220,6 +232,8 @@ export interface JournalStore {
   createChild(lease: JournalLease, run: NewChildRun): Promise<void>;
   /** In the order in which they were written. */
   entries(runId: string): Promise<readonly JournalEntry[]>;
+  /** All snapshots that runs need, each once. */
+  snapshots(): Promise<readonly NeededSnapshot[]>;
   /** Those after `after`, in order. */
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
   /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */

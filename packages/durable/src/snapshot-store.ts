@@ -3,6 +3,7 @@
  * machine, byte for byte. Where the bytes lie is behind `BlobStore`.
  */
 import type { Result } from "@metier/base/result";
+import type { NeededSnapshot } from "./journal-store.ts";
 
 /** Bytes under names; a folder here, an object store elsewhere. What is stored is encrypted before it gets here. */
 export interface BlobStore {
@@ -23,6 +24,8 @@ export interface SnapshotStore {
    * cannot be read.
    */
   take(folder: string, scope: SnapshotScope): Promise<Result<string>>;
+  /** Removes all that no snapshot of these needs; gives how many blobs that were. Nothing is taken meanwhile. */
+  collect(needed: readonly NeededSnapshot[]): Promise<number>;
   /** Makes the folder exactly what it was: what is there beside it is removed. Throws when a part is missing or was changed. */
   restore(name: string, folder: string, scope: SnapshotScope): Promise<void>;
 }

@@ -81,7 +81,8 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         spent: durable.spent.get(call.callId),
         folder: kept?.ok ? kept.value : undefined,
       };
-      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json);
+      durable.spent.delete(call.callId); // A later step may have a call of the same name.
+      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json, record.folder);
       return output;
     },
   };

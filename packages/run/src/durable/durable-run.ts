@@ -7,6 +7,7 @@ import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
+import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { createQuestionQueue, type QuestionQueue } from "../run/run-policy.ts";
@@ -83,7 +84,7 @@ export async function holdToStart(
   if (durable === undefined) return done(prompt);
   const { steps } = durable;
   const config = digestOf(host.config());
-  const digest = skill?.digest ?? "";
+  const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
     const record: StartRecord = { content: digest, config, model: model.id, system: redactor.redact(prompt) };
@@ -105,6 +106,12 @@ export async function holdToStart(
     });
   }
   return done(start.system);
+}
+
+/** Every file of the skill, its scripts included: what was approved is what is executed. Of one without files, its text. */
+function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
+  const content = skill.location === "" ? undefined : identifyContent(skill);
+  return content?.ok ? content.value.digest : digest;
 }
 
 function digestOf(value: unknown): string {

@@ -11,7 +11,6 @@ import type { Json, JsonObject } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
 import type {
   DurableRun,
-  DurableStatus,
   JournalBatch,
   JournalEvent,
   JournalLease,
@@ -20,7 +19,10 @@ import type {
   Question,
   SnapshotStore,
 } from "@metier/durable";
+import { EVENT_VERSION, type RunEvent } from "../events/run-event.ts";
 import type { RunSink } from "../events/run-recorder.ts";
+import { refusalText } from "../invoke/invocation.ts";
+import type { RunResult } from "../run/run-result.ts";
 
 export interface RunSteps {
   /** Whether another process has begun it: then its log goes on. */
@@ -34,8 +36,11 @@ export interface RunSteps {
   newest(prefix: string): Json | undefined;
   /** All values whose keys begin so, in order. */
   all(prefix: string): readonly Json[];
-  /** Rejects when the lease is lost, or the store has failed; the run is stopped then, too. */
-  record(key: string, value: Json): Promise<void>;
+  /**
+   * Rejects when the lease is lost, or the store has failed; the run is stopped then, too. `snapshot`: the one that has to be
+   * kept with it.
+   */
+  record(key: string, value: Json, snapshot?: string): Promise<void>;
   /**
    * The question of this key, with its answer if there is one. Asked once, however often it is called; what `tell` says of a
    * new one is written with it.
@@ -49,8 +54,8 @@ export interface RunSteps {
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
   /** How it stands while it has not ended. */
   stand(status: "queued" | "running" | "waiting"): Promise<void>;
-  /** After its last event. */
-  end(status: DurableStatus, result: Json): Promise<void>;
+  /** With its last event; one that ended before its first step has no other. */
+  end(result: RunResult): Promise<void>;
   /** Everything that was said so far is in the journal. */
   settle(): Promise<void>;
   /** Every event of the run, but for pieces of text. */
@@ -81,7 +86,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const matching = (prefix: string): readonly Json[] =>
     [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
   /** The end of a run is written with its result. */
-  const lastWord: JournalEvent[] = [];
+  let lastWord: JournalEvent | undefined;
+  let { lastEvent } = run;
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
@@ -89,8 +95,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     find: (key) => entries.get(key),
     newest: (prefix) => matching(prefix).at(-1),
     all: matching,
-    async record(key, value) {
-      await writer.write({ entries: [{ key, value }], activeMs: activeMs() });
+    async record(key, value, snapshot) {
+      await writer.write({ entries: [{ key, value, snapshot }], activeMs: activeMs() });
       entries.set(key, value);
     },
     async ask(question, tell) {
@@ -109,16 +115,18 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     },
     ...keepFolders(options),
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
-    end(status, result) {
-      for (const word of lastWord.splice(0)) writer.say(word);
-      return writer.write({ status, result, activeMs: activeMs() });
+    end(result) {
+      writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
+      const stored = JSON.parse(JSON.stringify(result)) as Json;
+      return writer.write({ status: result.status, result: stored, activeMs: activeMs() });
     },
     settle: () => writer.write({ activeMs: activeMs() }),
     sink: {
       name: "journal",
       write(event) {
         const said = { seq: event.seq, event: event as unknown as Json };
-        if (event.type === "run-finished") lastWord.push(said);
+        lastEvent = event.seq;
+        if (event.type === "run-finished") lastWord = said;
         else writer.say(said);
       },
     },
@@ -150,6 +158,21 @@ function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFold
       for (const left of readdirSync(folder)) removeFolder(join(folder, left));
     },
   };
+}
+
+/** What nobody has said, because nobody was there yet to say it. */
+function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
+  const { text, iterations, usage, durationMs } = result;
+  const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
+  const event: RunEvent = {
+    v: EVENT_VERSION,
+    runId,
+    seq,
+    at: new Date().toISOString(),
+    type: "run-finished",
+    ...{ status, text, iterations, usage, durationMs, error: why },
+  };
+  return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
 }
 
 interface Writer {

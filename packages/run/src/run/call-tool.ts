@@ -152,7 +152,7 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
       `Invalid input for \`${tool.name}\`: ${checked.refusal}`,
     );
   }
-  const { value, read } = checked.value;
+  const { value } = checked.value;
   const { answer, rule, message, argv, changed } = await decide(call, value, live);
   if (isLeft(call, live)) return refused(LEFT);
   if (answer === "deny") return deny(rule, message);
@@ -169,14 +169,10 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
         };
   const blocked = hooked && (await beforeTool(hooked, live));
   if (blocked) return deny(blocked, `\`${tool.name}\` was not carried out: ${blocked}`);
-  recordCall(call, answer === "ask" ? "approved" : "allow", rule, live);
-  return done({
-    input: value,
-    read,
-    ...(changed && { input: changed.value, read: changed.read }),
-    context,
-    hooked,
-  });
+  const carriedOut = changed ?? checked.value;
+  const recorded = changed ? { ...call, input: changed.value } : call;
+  recordCall(recorded, answer === "ask" ? "approved" : "allow", rule, live);
+  return done({ input: carriedOut.value, read: carriedOut.read, context, hooked });
 }
 
 /** `value`: as JSON, for whoever decides. `read`: for the tool. */
@@ -279,7 +275,8 @@ async function decide(
   if (!changed.ok) return deny(`the changed input does not fit the tool: ${changed.refusal}`);
   const again = await policy.decide(id, tool.effect, changed.value.value);
   if (again.answer === "deny") return deny(`the changed input is not allowed: ${again.rule}`);
-  return { ...settled, changed: changed.value };
+  // What a rule had made of the first input is of no use for the changed one.
+  return { ...settled, argv: again.argv, changed: changed.value };
 }
 
 /** Where a person wants to see every change, no rule agrees in their place. */

@@ -2,7 +2,6 @@
  * From a request to its outcome: a skill that runs inline is answered with its text, one that runs in isolation with its
  * result, one that is refused with the reason. Nothing that happens in a run is thrown.
  */
-import type { Json } from "@metier/base/json";
 import { hasFolder, type SkillResource } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
 import type { DurableRunParts } from "../durable/durable-run.ts";
@@ -64,15 +63,11 @@ export async function invokeAnywhere(
     const run = giveRun({ runId, host, request, parent, invoke: invokeAnywhere, durable });
     const { result, left } = await carryOut(run, (start) => decideSkillRun(prepared, start));
     if (left !== undefined) return { kind: "left", why: left };
-    await durable?.steps.end(result.status, toStored(result));
+    await durable?.steps.end(result);
     return { kind: "run", result };
   }
   const { text } = activateInline(prepared, parent?.memory ?? createMemory(), filesOf(prepared, host));
   return { kind: "inline", text, prepared };
-}
-
-function toStored(result: RunResult): Json {
-  return JSON.parse(JSON.stringify(result)) as Json;
 }
 
 /** The outcome of a request for a run, whatever became of it. */

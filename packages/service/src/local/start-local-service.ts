@@ -7,9 +7,10 @@ import { metierPlaces, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
 import { openLocal } from "@metier/durable/sqlite";
-import { runFolder } from "@metier/run/events";
+import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
 import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import type { RunNotices } from "../runs/run-notices.ts";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns } from "./advance-runs.ts";
@@ -69,7 +70,15 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       engine,
       shelf,
       masterKey: keys,
-      openAdvance: (watched) => advanceRuns({ journal: watched, records, keys, shelf, open }),
+      openAdvance: (watched, notices) =>
+        advanceRuns({
+          journal: watched,
+          records,
+          keys,
+          shelf,
+          open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+        }),
+      tidy: async () => void (await snapshots.collect(await journal.snapshots())),
       workFolder: async (runId) => runFolder(places, runId).work,
       hiddenFolders: [
         [places.home, "~"],
@@ -97,6 +106,11 @@ function refuseWithoutSandbox(why: string): Result<never> {
     message: `The service does not start: ${why}`,
     hint: "A service runs skills for others, so it never runs them without a sandbox.",
   });
+}
+
+/** What a model is writing, for who follows its run. */
+function tellText({ wrote }: Pick<RunNotices, "wrote">, event: RunEvent): void {
+  if (event.type === "text-delta") wrote(event.runId, event.text);
 }
 
 /** Those that a user may call by name. */
