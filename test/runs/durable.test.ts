@@ -200,7 +200,7 @@ test("a run that cannot begin ends with an event that says why", async () => {
   const metier = await durable.open({ models: {} });
   const runId = await metier.durable.start({ skill: "gone", message: "Do it." });
   expect(await workUntil(metier, runId, "refused")).toMatchObject({ result: { status: "refused" } });
-  const events = await eventsOf(durable, runId);
+  const events = await journaledEvents(durable, runId);
   expect(events).toMatchObject([{ type: "run-finished", status: "refused", error: { code: "not-found" } }]);
 });
 
