@@ -12,6 +12,7 @@ export {
   type JournalLease,
   type JournalStore,
   LeaseLostError,
+  type NeededSnapshot,
   type NewChildRun,
   type NewDurableRun,
   type NewQuestion,
