@@ -38,8 +38,12 @@ export interface DurableRunParts {
   readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
+  /** How many skills' instructions were followed in it. */
+  followed: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
+  /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
+  acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -51,6 +55,7 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
     spent: new Map(),
     turns: createQuestionQueue(),
     step: 0,
+    followed: steps.all(FOLLOW).length,
   };
 }
 
@@ -135,14 +140,18 @@ export interface FollowedSkill {
   readonly folder?: string | undefined;
 }
 
-export function recordFollowed({ steps }: DurableRunParts, followed: FollowedSkill): void {
-  const key = `follow ${steps.all("follow ").length + 1}`;
+const FOLLOW = "follow ";
+
+/** Two calls of one answer may follow a skill each, at the same time: what is being written has its number, too. */
+export function recordFollowed(durable: DurableRunParts, followed: FollowedSkill): void {
+  durable.followed += 1;
+  const key = `${FOLLOW}${durable.followed}`;
   // A write that fails stops the run.
-  steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
+  durable.steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
 }
 
 export function recallFollowed({ steps }: DurableRunParts): readonly FollowedSkill[] {
-  return steps.all("follow ") as unknown as readonly FollowedSkill[];
+  return steps.all(FOLLOW) as unknown as readonly FollowedSkill[];
 }
 
 /**
