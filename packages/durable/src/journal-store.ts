@@ -225,7 +225,8 @@ export interface JournalStore {
   take(lease: JournalLease): Promise<void>;
   /**
    * Throws `LeaseLostError` when somebody else is the holder by now, and plain errors for a key that is there, for an event
-   * whose number does not follow, and for a run that has ended; nothing of the batch is written then.
+   * whose number does not follow, and for a run that has ended; nothing of the batch is written then. A root run that ends
+   * ends what it started, too: `cancelled`, with its questions.
    */
   write(lease: JournalLease, batch: JournalBatch): Promise<void>;
   /** A run that a run under this lease starts; the same id again is the same run. */

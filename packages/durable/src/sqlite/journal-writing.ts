@@ -100,7 +100,16 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
         active_ms = coalesce(?, active_ms) WHERE id = ?`,
     )
     .run(lastEvent, now, status ?? null, writeOptionalJson(result), wholeNumber(activeMs), runId);
-  if (status !== undefined && ENDED.has(status)) cancelQuestions(database, runId, now);
+  if (status === undefined || !ENDED.has(status)) return;
+  cancelQuestions(database, runId, now);
+  if (runId === lease.rootId) endStarted(database, runId, now);
+}
+
+/** What a run started does not outlast it: nobody would go on with it, or wait for what it asked. */
+function endStarted(database: Database, rootId: string, now: number): void {
+  const sql = `UPDATE runs SET status = 'cancelled', updated_at = ? WHERE root_id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING id`;
+  const left: readonly Row[] = database.statement(sql).all(now, rootId);
+  for (const { id } of left) cancelQuestions(database, String(id), now);
 }
 
 function insertEntry(database: Database, runId: string, { key, value, snapshot }: JournalEntry): void {

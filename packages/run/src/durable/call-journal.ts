@@ -129,7 +129,13 @@ function isProgramTool(name: string, { host, request }: LiveRun["context"]): boo
 
 /** Something outside is asked for by the call that is being carried out: recorded before it is. */
 export async function recordActing(durable: DurableRunParts): Promise<void> {
-  const { steps, acting } = durable;
-  if (acting === undefined || steps.find(`acted ${acting}`) !== undefined) return;
-  await steps.record(`acted ${acting}`, true);
+  const { acting } = durable;
+  if (acting === undefined) return;
+  if (durable.acted?.call !== acting)
+    durable.acted = { call: acting, recorded: recordActed(durable, acting) };
+  await durable.acted.recorded; // Whoever asks at the same time waits for the same write.
+}
+
+async function recordActed({ steps }: DurableRunParts, call: string): Promise<void> {
+  if (steps.find(`acted ${call}`) === undefined) await steps.record(`acted ${call}`, true);
 }

@@ -39,6 +39,8 @@ export interface DurableRunParts {
   step: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
+  /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
+  acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
 }
 
 /** Acts one after the other; each hears of its own fault alone. */

@@ -21,27 +21,28 @@ interface Following {
   listsOf(followed: PreparedInvocation): ToolLists;
 }
 
+const FOLLOW = "follow ";
+
 /** Those that the run followed before are followed at once. */
 export function followSkills({ policy, place, durable, listsOf }: Following) {
   const follow = ({ lists, folder }: FollowedSkill): void => {
     policy.activate(lists);
     if (folder !== undefined) place.show(folder);
   };
-  for (const followed of durable ? recallFollowed(durable) : []) follow(followed);
+  const before = durable ? recallFollowed(durable) : [];
+  for (const followed of before) follow(followed);
+  // Two calls of one answer may follow a skill each, at the same time: what is being written has its number, too.
+  let count = before.length;
   return (other: PreparedInvocation): void => {
     const { skill } = other;
     const followed = { lists: listsOf(other), folder: hasFolder(skill) ? skill.directory : undefined };
     follow(followed);
-    if (durable) recordFollowed(durable, followed);
+    count += 1;
+    // A write that fails stops the run.
+    durable?.steps.record(`${FOLLOW}${count}`, followed as unknown as JsonObject).catch(() => undefined);
   };
 }
 
-function recordFollowed({ steps }: DurableRunParts, followed: FollowedSkill): void {
-  const key = `follow ${steps.all("follow ").length + 1}`;
-  // A write that fails stops the run.
-  steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
-}
-
 function recallFollowed({ steps }: DurableRunParts): readonly FollowedSkill[] {
-  return steps.all("follow ") as unknown as readonly FollowedSkill[];
+  return steps.all(FOLLOW) as unknown as readonly FollowedSkill[];
 }
