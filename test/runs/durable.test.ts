@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { DurableRun, Question, RunEngine } from "@metier/durable";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
-import type { RunEvent } from "@metier/run/events";
+import { type RunEvent, readRunLog, runFolder } from "@metier/run/events";
 import { createScriptModel, type Script } from "@metier/run/model";
 import type { Metier, MetierOptions } from "@metier/runtime";
 import { expect, onTestFinished, test } from "vitest";
@@ -227,8 +227,26 @@ test("a question to the user waits like an approval", async () => {
   expect({ kind, body }).toMatchObject({ kind: "question", body: { question: "Which colour?" } });
   await metier.durable.answer(id, { status: "answered", by: "ada", answer: "blue" });
   await workUntil(metier, runId, "completed");
-  const answered = (await eventsOf(durable, runId)).find(({ type }) => type === "tool-finished");
+  const events = await eventsOf(durable, runId);
+  const answered = events.find(({ type }) => type === "tool-finished");
   expect(answered).toMatchObject({ tool: "ask_user", text: "blue" });
+  expect(events.filter(({ type }) => type === "tool-called")).toHaveLength(1);
+});
+
+test("the log of a run that went on after an approval can be read, whole", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash(write("a")), bash(write("b")), says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  for (const status of ["waiting", "waiting", "completed"] as const) {
+    await workUntil(metier, runId, status);
+    const [question] = await metier.durable.questions();
+    if (question) await metier.durable.answer(question.id, { status: "approved", by: "ada" });
+  }
+  const reading = readRunLog(runFolder(metier.places, runId).log);
+  expect(reading).toMatchObject({ ok: true, value: { broken: 0, unknown: 0, torn: false } });
+  const types = reading.ok ? reading.value.events.map(({ type }) => type) : [];
+  expect(types).toEqual((await eventsOf(durable, runId)).map(({ type }) => type));
 });
 
 test("a conversation goes on from turn to turn, also when one of them waited for an approval", async () => {

@@ -18,6 +18,8 @@ export interface CallJournal {
   recorded(): ToolOutput | undefined;
   /** The answer for a call that another process began and that may have acted. */
   doubt(): ToolOutput | undefined;
+  /** It waited, for a person or for a run that it started: that it was called has been said. */
+  isTold(): boolean;
   /** Just before it is carried out. */
   begin(): Promise<void>;
   /** `finish` says the last event of the call, which is written with its result or not at all; gives the answer. */
@@ -62,6 +64,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
       );
     },
+    isTold: () => steps.find(`intent ${name}`) !== undefined && !changesThings(tool, live),
     async begin() {
       durable.acting = changesThings(tool, live) ? name : durable.acting;
       if (steps.find(`intent ${name}`) === undefined) {

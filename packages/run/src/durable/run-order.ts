@@ -11,7 +11,7 @@ import type { RunRequest } from "../run/run-request.ts";
 
 /** What of a request can be kept. */
 export interface RunOrder
-  extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits"> {
+  extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits" | "write"> {
   readonly source?: RunRequest["source"];
   readonly caller?: Caller | undefined;
   /** An alias or `provider/model`. */
@@ -30,6 +30,7 @@ const KEPT = [
   "arguments",
   "input",
   "limits",
+  "write",
   "source",
   "caller",
   "model",
@@ -76,8 +77,9 @@ export function readOrder(order: JsonObject): ReadOrder | undefined {
 
 /** These and nothing else: an order may say more about a run than a run is to know. */
 export function toRequest(order: RunOrder): RunRequest {
-  const { skill, message, context, arguments: line, input, limits, source = "user", caller, model } = order;
-  const told = { message, context, arguments: line, input, limits, caller, model };
+  const { skill, message, context, arguments: line, input, limits, write, source = "user" } = order;
+  const { caller, model } = order;
+  const told = { message, context, arguments: line, input, limits, write, caller, model };
   return { skill, source, ...told, ...readApprove(order) };
 }
 

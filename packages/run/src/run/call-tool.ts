@@ -85,7 +85,7 @@ async function answerCall(
 ): Promise<ToolOutput> {
   const doubt = journal?.doubt();
   if (doubt) return doubt;
-  const admitted = await admit(call, live);
+  const admitted = await admit(call, journal, live);
   if (!admitted.ok) return admitted.refusal;
   if (isLeft(call, live)) return LEFT;
   const carryOut = async (): Promise<ToolOutput> => {
@@ -131,7 +131,11 @@ interface Admitted {
 }
 
 /** Everything that is asked before a call is carried out; a refusal is the answer the model gets. */
-async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, ToolOutput>> {
+async function admit(
+  call: BegunCall,
+  journal: CallJournal | undefined,
+  live: LiveRun,
+): Promise<Result<Admitted, ToolOutput>> {
   const { callId, tool, input, signal, step } = call;
   const { context: run } = live;
   const refuse = (rule: string, message: string): Result<Admitted, ToolOutput> => {
@@ -169,7 +173,7 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
         };
   const blocked = hooked && (await beforeTool(hooked, live));
   if (blocked) return deny(blocked, `\`${tool.name}\` was not carried out: ${blocked}`);
-  recordCall(call, answer === "ask" ? "approved" : "allow", rule, live);
+  if (!journal?.isTold()) recordCall(call, answer === "ask" ? "approved" : "allow", rule, live);
   return done({
     input: value,
     read,
