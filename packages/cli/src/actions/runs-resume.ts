@@ -36,6 +36,7 @@ export async function resumeRun(
     const session = openSession(context, { ...flags, events: false, quiet: false }, local);
     const metier = await openMetier(context, flagsAt(flags, place), session.options);
     try {
+      if (!flags.json) err(context, `Going on with run ${run.id} of \`${safeLine(run.skill ?? "")}\`.`);
       tellEnd(context, flags, metier, await session.goOn(metier, run.id), place.out);
     } finally {
       await metier.capabilities.close();
