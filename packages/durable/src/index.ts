@@ -1,5 +1,5 @@
 /** What other packages may use of `@metier/durable`: the ports, and what is the same for every store. */
-export { catchUp } from "./catch-up.ts";
+export { catchUp, TERMINAL_TENANT } from "./catch-up.ts";
 export {
   type AnswerOutcome,
   type DurableRun,

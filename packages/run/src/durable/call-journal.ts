@@ -18,6 +18,8 @@ export interface CallJournal {
   recorded(): ToolOutput | undefined;
   /** The answer for a call that another process began and that may have acted. */
   doubt(): ToolOutput | undefined;
+  /** It waited, for a person or for a run that it started: that it was called has been said. */
+  isTold(): boolean;
   /** Its turn has come: what is asked for outside from here on is asked for by it, or by its hooks. */
   enter(): void;
   /** Just before it is carried out. */
@@ -66,6 +68,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
       );
     },
+    isTold: () => steps.find(`intent ${name}`) !== undefined && !takesTurn(tool, live),
     enter() {
       hasEntered = true;
       if (takesTurn(tool, live)) durable.acting = name;

@@ -90,7 +90,7 @@ const FIELDS: Readonly<Record<RunEventBody["type"], string>> = {
   "model-retried": "step attempt delayMs reason",
   "tool-called": "step callId tool input decision rule",
   "approval-asked": "step callId tool questionId input rule",
-  "approval-answered": "step callId tool questionId status",
+  "approval-answered": "step callId tool questionId", // Its status is that of a question.
   "tool-finished": "step callId tool text isError durationMs",
   "tool-logged": "step callId tool level message",
   "hook-finished": "step hook outcome durationMs",
