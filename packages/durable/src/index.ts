@@ -9,6 +9,7 @@ export {
   type JournalEvent,
   type JournalLease,
   type JournalStore,
+  LeaseLostError,
   type NewDurableRun,
   type NewQuestion,
   type Question,
