@@ -5,7 +5,7 @@ import type { DurableRun, Question, RunEngine } from "@metier/durable";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
 import type { RunEvent } from "@metier/run/events";
 import { createScriptModel, type Script } from "@metier/run/model";
-import type { Metier, MetierOptions } from "@metier/runtime";
+import type { Metier, MetierOptions, WorkerOptions } from "@metier/runtime";
 import { expect, onTestFinished } from "vitest";
 import type { World } from "./world.ts";
 
@@ -51,7 +51,17 @@ export async function workUntil(
   runId: string,
   ...status: DurableRun["status"][]
 ): Promise<DurableRun> {
-  const worker = metier.durable.work({ slots: 2, leaseMs: 5000 });
+  return workAs({}, metier, runId, ...status);
+}
+
+/** The same with more options of the worker. */
+export async function workAs(
+  options: WorkerOptions,
+  metier: Metier,
+  runId: string,
+  ...status: DurableRun["status"][]
+): Promise<DurableRun> {
+  const worker = metier.durable.work({ slots: 2, leaseMs: 5000, ...options });
   try {
     for (;;) {
       const run = await metier.durable.get(runId);

@@ -10,6 +10,7 @@ import {
   type DurableRun,
   ENDED,
   type JournalStore,
+  LeaseLostError,
   type RunLease,
   type SnapshotStore,
 } from "@metier/durable";
@@ -47,23 +48,23 @@ export async function advanceRun(
   const order = readOrder(run.order);
   const steps = await openRunSteps({ store, lease: held, run, snapshots });
   const ended = new AbortController();
+  let left: Leave | undefined;
   try {
     if (order === undefined) throw new Error(`The order of run \`${run.id}\` cannot be read.`);
     await steps.stand("running");
     const signal = watchCancel(store, run, ended.signal);
     const asking = { waitMs: questionMs, always: order.approve === "every" };
-    const left =
+    left =
       order.kind === "turn"
         ? await advanceTurn(host, order, { store, steps, asking, runId: run.id, signal })
         : await advanceSkill(host, order, { steps, asking, runId: run.id, signal });
-    return left === undefined ? { kind: "ended" } : await giveBack(left, steps);
   } catch (fault) {
-    if (steps.lost.aborted) return { kind: "released" };
+    if (steps.lost.aborted) return stopUnrecorded(steps, lease);
     await steps.end(describeHostFault(run, fault));
-    return { kind: "ended" };
   } finally {
     ended.abort();
   }
+  return left === undefined ? { kind: "ended" } : giveBack(left, steps, lease);
 }
 
 interface Advance {
@@ -113,10 +114,19 @@ async function advanceTurn(
   return undefined;
 }
 
-async function giveBack(why: Leave, steps: RunSteps): Promise<AdvanceOutcome> {
-  if (why === "lost") return { kind: "released" };
+async function giveBack(why: Leave, steps: RunSteps, lease: RunLease): Promise<AdvanceOutcome> {
+  if (why === "lost") return stopUnrecorded(steps, lease);
   await steps.stand(why === "parked" ? "waiting" : "queued");
   return { kind: why };
+}
+
+/**
+ * It can be recorded no more here. Where its lease is gone, another worker goes on with it. Where the store has failed (a full
+ * disk), it is thrown: the engine tells of it and waits before it tries again.
+ */
+function stopUnrecorded(steps: Pick<RunSteps, "lost">, lease: Pick<RunLease, "lost">): AdvanceOutcome {
+  if (lease.lost.aborted || steps.lost.reason instanceof LeaseLostError) return { kind: "released" };
+  throw steps.lost.reason ?? new Error("A run that this one started could not be recorded.");
 }
 
 /** Aborted when the run is cancelled by anybody. */
