@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { metierPlaces, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
+import type { JournalStore } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import { runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
@@ -19,6 +20,8 @@ export interface LocalServiceOptions
   /** Replaces the OS home. */
   readonly home?: string | undefined;
   readonly environment: Environment;
+  /** How long approvals and questions wait for an answer, in milliseconds. Default: for ever. */
+  readonly questionMs?: number | undefined;
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
 }
@@ -70,8 +73,11 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       engine,
       shelf,
       masterKey: keys,
-      openAdvance: (watched) => advanceRuns({ journal: watched, records, keys, shelf, open }),
-      workFolder: async (runId) => runFolder(places, runId).work,
+      openAdvance: (watched) => {
+        const { questionMs } = options;
+        return advanceRuns({ journal: watched, records, keys, shelf, open, questionMs });
+      },
+      workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
       hiddenFolders: [
         [places.home, "~"],
         [process.cwd(), "."],
@@ -89,6 +95,16 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
   } catch (fault) {
     await local.value.close();
     throw fault;
+  }
+}
+
+/** The turns of a conversation work in the folder of its first one. */
+async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
+  let first = runId;
+  for (;;) {
+    const previous = (await journal.get(first))?.order.previous;
+    if (typeof previous !== "string") return first;
+    first = previous;
   }
 }
 
