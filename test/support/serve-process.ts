@@ -30,15 +30,17 @@ interface ServeOptions {
   /** Default: any that is free. */
   readonly port?: string;
   readonly lease?: number;
+  /** More flags. */
+  readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export async function startServe(
   home: string,
-  { port = "0", lease = 2, environment = {} }: ServeOptions = {},
+  { port = "0", lease = 2, flags = [], environment = {} }: ServeOptions = {},
 ): Promise<ServeProcess> {
   const program = join(ROOT, "packages", "metier", "bin", "metier.js");
-  const args = ["serve", "--home", home, "--port", port, "--lease", String(lease), "--log"];
+  const args = ["serve", "--home", home, "--port", port, "--lease", String(lease), "--log", ...flags];
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],

@@ -11,13 +11,16 @@ import { durableFolder } from "./terminal-runs.ts";
 
 /** A service that is told to end is gone within ten seconds. */
 const STOP_MS = 8_000;
+const MOST_LEASE_SECONDS = 3600;
+const MOST_ANSWER_SECONDS = 365 * 24 * 3600;
 
 export const serveAction: Action<ServeFlags> = async (context, flags) => {
   if (flags.rotateKey) return rotateKey(context, flags);
   const { io } = context;
   const asked = presentFields({
     port: readNumber("port", flags.port, 0, 65_535),
-    leaseMs: readSeconds(flags.lease),
+    leaseMs: readSeconds("lease", flags.lease, MOST_LEASE_SECONDS),
+    questionMs: readSeconds("answer-within", flags.answerWithin, MOST_ANSWER_SECONDS),
     slots: readNumber("slots", flags.slots, 1, 1_000),
     host: flags.host,
     home: homeFolder(context, flags),
@@ -76,7 +79,7 @@ function readNumber(name: string, text: string | undefined, least: number, most:
   });
 }
 
-function readSeconds(text: string | undefined): number | undefined {
-  const seconds = readNumber("lease", text, 1, 3600);
+function readSeconds(name: string, text: string | undefined, most: number): number | undefined {
+  const seconds = readNumber(name, text, 1, most);
   return seconds === undefined ? undefined : seconds * 1000;
 }

@@ -184,6 +184,10 @@ const serve = defineCommand({
       "seconds",
       "How long a worker may be silent before its runs are taken over (default: 10)",
     ),
+    answerWithin: textFlag(
+      "seconds",
+      "How long approvals and questions wait for an answer (default: for ever)",
+    ),
     slots: textFlag("number", "How many runs advance at the same time (default: 8)"),
     log: switchFlag("Write a log to stderr, one JSON line each"),
     rotateKey: switchFlag("Make a new master key for all that is written from now on, and exit"),

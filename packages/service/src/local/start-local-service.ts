@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { metierPlaces, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
+import type { JournalStore } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
@@ -20,6 +21,8 @@ interface LocalServiceOptions
   /** Replaces the OS home. */
   readonly home?: string | undefined;
   readonly environment: Environment;
+  /** How long approvals and questions wait for an answer, in milliseconds. Default: for ever. */
+  readonly questionMs?: number | undefined;
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
 }
@@ -76,10 +79,11 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
           records,
           keys,
           shelf,
+          questionMs: options.questionMs,
           open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
         }),
       tidy: async () => void (await snapshots.collect(await journal.snapshots())),
-      workFolder: async (runId) => runFolder(places, runId).work,
+      workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
       hiddenFolders: [
         [places.home, "~"],
         [process.cwd(), "."],
@@ -111,6 +115,16 @@ function refuseWithoutSandbox(why: string): Result<never> {
 /** What a model is writing, for who follows its run. */
 function tellText({ wrote }: Pick<RunNotices, "wrote">, event: RunEvent): void {
   if (event.type === "text-delta") wrote(event.runId, event.text);
+}
+
+/** The turns of a conversation work in the folder of its first one. */
+async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
+  let first = runId;
+  for (;;) {
+    const previous = (await journal.get(first))?.order.previous;
+    if (typeof previous !== "string") return first;
+    first = previous;
+  }
 }
 
 /** Those that a user may call by name. */

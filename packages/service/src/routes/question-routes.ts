@@ -181,7 +181,7 @@ function refuseLate({
     return refuse(
       409,
       "run_cancelled",
-      `\`${id}\` was withdrawn: its run was cancelled.`,
+      `\`${id}\` was withdrawn: its run ended before it was answered.`,
       "Nothing is left to answer.",
     );
   }
