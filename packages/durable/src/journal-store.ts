@@ -86,11 +86,11 @@ export interface JournalEntry {
   readonly snapshot?: string | undefined;
 }
 
-/** A snapshot that a run needs. */
+/** A snapshot that a run may have to go back to. */
 export interface NeededSnapshot {
-  /** Whose snapshot it is. */
+  /** Whose it is. */
   readonly tenant: string;
-  /** What `SnapshotStore.take` gave. */
+  /** As `SnapshotStore.take` gave it. */
   readonly name: string;
 }
 
@@ -196,7 +196,7 @@ export interface DurableRunFilter {
 
 /** Which questions to list; a field that is absent leaves nothing out. */
 export interface QuestionFilter {
-  /** Only questions of these kinds. */
+  /** Only these. */
   readonly kinds?: readonly QuestionKind[] | undefined;
   /** Only this tenant's. */
   readonly tenant?: string | undefined;

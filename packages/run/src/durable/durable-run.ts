@@ -10,7 +10,6 @@ import type { ActivatedText } from "@metier/skills";
 import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
-import { createQuestionQueue, type QuestionQueue } from "../run/run-policy.ts";
 import type { RunHost } from "../run/run-request.ts";
 import type { StartFault } from "../run/run-result.ts";
 import type { Spent } from "./journal-model.ts";
@@ -33,13 +32,25 @@ export interface DurableRunParts {
   /** What runs that it started have used, by the call that started them. */
   readonly spent: Map<string, Spent>;
   /** Lets the calls that change something be made one after the other. */
-  readonly turns: QuestionQueue;
+  readonly turns: Turns;
   /** The snapshot that its work folder begins with. */
   readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
+}
+
+/** Acts one after the other; each hears of its own fault alone. */
+type Turns = <Value>(act: () => Promise<Value>) => Promise<Value>;
+
+function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const acted = last.then(act);
+    last = acted.catch(() => undefined);
+    return acted;
+  };
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -49,7 +60,7 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
     folderBefore,
     parking: createParking(),
     spent: new Map(),
-    turns: createQuestionQueue(),
+    turns: createTurns(),
     step: 0,
   };
 }
@@ -145,11 +156,11 @@ export function recallMemory(
  * with the folder of the turn before it.
  */
 export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
-  const newest = newestFolder(durable.steps.all("result ")) ?? durable.folderBefore;
+  const newest = newestFolder(durable.steps.all("result ", "stop ")) ?? durable.folderBefore;
   if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
 }
 
-/** The name of the last snapshot among the results of calls. */
+/** The name of the last snapshot among what was recorded of calls and hooks. */
 export function newestFolder(results: readonly Json[]): string | undefined {
   const kept = results as readonly { readonly folder?: string }[];
   return kept.findLast(({ folder }) => folder !== undefined)?.folder;

@@ -9,15 +9,16 @@ import { join } from "node:path";
 import { removeFolder } from "@metier/base/files";
 import type { Json, JsonObject } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
-import type {
-  DurableRun,
-  JournalBatch,
-  JournalEvent,
-  JournalLease,
-  JournalStore,
-  NewQuestion,
-  Question,
-  SnapshotStore,
+import {
+  type DurableRun,
+  ENDED,
+  type JournalBatch,
+  type JournalEvent,
+  type JournalLease,
+  type JournalStore,
+  type NewQuestion,
+  type Question,
+  type SnapshotStore,
 } from "@metier/durable";
 import { EVENT_VERSION, type RunEvent } from "../events/run-event.ts";
 import type { RunSink } from "../events/run-recorder.ts";
@@ -29,13 +30,15 @@ export interface RunSteps {
   readonly isResumed: boolean;
   /** The number of its last event. */
   readonly lastEvent: number;
+  /** Of a run that has ended: a process was killed before whoever started it noted that. */
+  readonly result: Json | undefined;
   /** How long it was worked on so far, in milliseconds, in all processes. */
   activeMs(): number;
   find(key: string): Json | undefined;
   /** The value of the newest entry whose key begins so. */
   newest(prefix: string): Json | undefined;
-  /** All values whose keys begin so, in order. */
-  all(prefix: string): readonly Json[];
+  /** All values whose keys begin with one of these, in order. */
+  all(...prefixes: readonly string[]): readonly Json[];
   /**
    * Rejects when the lease is lost, or the store has failed; the run is stopped then, too. `snapshot`: the one that has to be
    * kept with it.
@@ -83,14 +86,17 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const writer = openWriter(options);
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
-  const matching = (prefix: string): readonly Json[] =>
-    [...entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
+  const matching = (...prefixes: readonly string[]): readonly Json[] =>
+    [...entries].flatMap(([key, value]) =>
+      prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
+    );
   /** The end of a run is written with its result. */
   let lastWord: JournalEvent | undefined;
   let { lastEvent } = run;
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
+    result: ENDED.has(run.status) ? run.result : undefined,
     activeMs,
     find: (key) => entries.get(key),
     newest: (prefix) => matching(prefix).at(-1),
@@ -135,6 +141,21 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   };
 }
 
+/** What nobody has said, because nobody was there yet to say it. */
+function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
+  const { text, iterations, usage, durationMs } = result;
+  const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
+  const event: RunEvent = {
+    v: EVENT_VERSION,
+    runId,
+    seq,
+    at: new Date().toISOString(),
+    type: "run-finished",
+    ...{ status, text, iterations, usage, durationMs, error: why },
+  };
+  return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
+}
+
 async function recordChild(
   { store, lease, run }: StepsOptions,
   runId: string,
@@ -158,21 +179,6 @@ function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFold
       for (const left of readdirSync(folder)) removeFolder(join(folder, left));
     },
   };
-}
-
-/** What nobody has said, because nobody was there yet to say it. */
-function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
-  const { text, iterations, usage, durationMs } = result;
-  const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
-  const event: RunEvent = {
-    v: EVENT_VERSION,
-    runId,
-    seq,
-    at: new Date().toISOString(),
-    type: "run-finished",
-    ...{ status, text, iterations, usage, durationMs, error: why },
-  };
-  return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
 }
 
 interface Writer {

@@ -242,9 +242,11 @@ function removeEmpty({ folder, work }: ReturnType<typeof runFolder>): void {
   rmdirSync(folder);
 }
 
-/** Of a run that did not come about nothing is kept. */
+/** Of a run that did not come about nothing is kept; one that another process began, or has now, did come about. */
 export async function abandonRun(given: RunGiven): Promise<void> {
   await closeRun(given);
   given.recording?.discard?.();
+  const { steps } = given.durable ?? {};
+  if (steps?.isResumed || steps?.lost.aborted) return;
   rmSync(runFolder(given.host.places, given.runId).folder, { recursive: true, force: true });
 }
