@@ -5,7 +5,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfirmMutation } from "@metier/capabilities";
 import type { AdvanceOutcome, DurableRun, Question } from "@metier/durable";
-import type { LocalDurability } from "@metier/durable/sqlite";
+import type { LocalDurability } from "@metier/durable/local";
 import type { RunResult } from "@metier/run";
 import type { RunEvent } from "@metier/run/events";
 import type { Metier, MetierOptions } from "@metier/runtime";

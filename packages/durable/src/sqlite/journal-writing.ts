@@ -2,11 +2,11 @@
  * The writing half of the journal in SQLite. What a run writes is fenced: who holds its lease is looked up in the transaction
  * that writes.
  */
-import type { JsonObject } from "@metier/base/json";
 import {
   type DurableStatus,
   ENDED,
   type JournalBatch,
+  type JournalEntry,
   type JournalLease,
   type JournalStore,
   LeaseLostError,
@@ -91,7 +91,7 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
     throw new Error(`Run \`${runId}\` has ended (${run.status}): nothing is written to it any more.`);
   }
   const now = Date.now();
-  for (const { key, value } of entries) insertEntry(database, runId, key, value);
+  for (const entry of entries) insertEntry(database, runId, entry);
   askQuestions(database, run, questions, now);
   const lastEvent = insertEvents(database, run, batch);
   database
@@ -103,10 +103,10 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
   if (status !== undefined && ENDED.has(status)) cancelQuestions(database, runId, now);
 }
 
-function insertEntry(database: Database, runId: string, key: string, value: JsonObject[string]): void {
+function insertEntry(database: Database, runId: string, { key, value, snapshot }: JournalEntry): void {
   const sql =
-    "INSERT INTO entries (run_id, key, value) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING";
-  const { changes } = database.statement(sql).run(runId, key, JSON.stringify(value));
+    "INSERT INTO entries (run_id, key, value, snapshot) VALUES (?, ?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING";
+  const { changes } = database.statement(sql).run(runId, key, JSON.stringify(value), snapshot ?? null);
   if (changes === 0) throw new Error(`Step \`${key}\` of run \`${runId}\` is recorded already.`);
 }
 

@@ -3,27 +3,22 @@ import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result } from "@metier/base/result";
 import { catchUp, catchUpOne } from "../catch-up.ts";
-import type { JournalStore } from "../journal-store.ts";
 import { type MasterKey, openMasterKey } from "../keys/master-key.ts";
+import type { LocalDurability } from "../local-durability.ts";
 import type { RecordStore } from "../record-store.ts";
-import type { RunEngine } from "../run-engine.ts";
-import type { SnapshotStore } from "../snapshot-store.ts";
 import { createSnapshotStore } from "../snapshots/create-snapshot-store.ts";
 import { openFolderBlobs } from "../snapshots/folder-blobs.ts";
 import { claimHome } from "./claim-home.ts";
 import { openSqliteEngine } from "./open-engine.ts";
 import { openSqliteStore } from "./open-store.ts";
 
-export interface LocalDurability {
-  readonly journal: JournalStore;
+/** With what only a service needs. */
+interface LocalState extends LocalDurability {
   readonly records: RecordStore;
-  readonly engine: RunEngine;
-  readonly snapshots: SnapshotStore;
   readonly keys: MasterKey;
-  close(): Promise<void>;
 }
 
-export interface LocalPlace {
+interface LocalPlace {
   /** Made when it is not there. */
   readonly folder: string;
   /** `METIER_MASTER_KEY` is looked for here; without it a key is made in the folder. */
@@ -37,7 +32,7 @@ export async function openLocal({
   folder,
   environment = process.env,
   only,
-}: LocalPlace): Promise<Result<LocalDurability>> {
+}: LocalPlace): Promise<Result<LocalState>> {
   const claim = claimHome(folder);
   if (!claim.ok) return claim;
   const keys = openMasterKey({ environment, file: join(folder, "master-key.json") });

@@ -3,15 +3,15 @@
  * same content of its skill and the same configuration; otherwise it ends and says why.
  */
 import { createHash } from "node:crypto";
-import type { Json, JsonObject } from "@metier/base/json";
+import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
+import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
+import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
-import { createQuestionQueue, type QuestionQueue } from "../run/run-policy.ts";
 import type { RunHost } from "../run/run-request.ts";
 import type { StartFault } from "../run/run-result.ts";
-import type { ToolLists } from "../tools/policy-rules.ts";
 import type { Spent } from "./journal-model.ts";
 import { createParking, type Parking } from "./parking.ts";
 import type { RunSteps } from "./run-steps.ts";
@@ -32,13 +32,25 @@ export interface DurableRunParts {
   /** What runs that it started have used, by the call that started them. */
   readonly spent: Map<string, Spent>;
   /** Lets the calls that change something be made one after the other. */
-  readonly turns: QuestionQueue;
+  readonly turns: Turns;
   /** The snapshot that its work folder begins with. */
   readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
+}
+
+/** Acts one after the other; each hears of its own fault alone. */
+type Turns = <Value>(act: () => Promise<Value>) => Promise<Value>;
+
+function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const acted = last.then(act);
+    last = acted.catch(() => undefined);
+    return acted;
+  };
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -48,7 +60,7 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
     folderBefore,
     parking: createParking(),
     spent: new Map(),
-    turns: createQuestionQueue(),
+    turns: createTurns(),
     step: 0,
   };
 }
@@ -64,20 +76,31 @@ interface StartRecord {
 
 const START = "start";
 
-/** Recorded once; a run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn. */
+/**
+ * Recorded once; a durable run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn of a
+ * conversation.
+ */
 export async function holdToStart(
-  { steps }: DurableRunParts,
-  host: Pick<RunHost, "config">,
-  now: Pick<StartRecord, "model" | "system">,
+  prompt: string,
+  {
+    durable,
+    host,
+  }: { readonly durable?: DurableRunParts | undefined; readonly host: Pick<RunHost, "config"> },
+  {
+    model,
+    redactor,
+  }: { readonly model: { readonly id: string }; readonly redactor: Pick<Redactor, "redact"> },
   skill?: Pick<PreparedInvocation, "digest" | "skill">,
 ): Promise<Result<string, StartFault>> {
+  if (durable === undefined) return done(prompt);
+  const { steps } = durable;
   const config = digestOf(host.config());
-  const digest = skill?.digest ?? "";
+  const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
-    const record: StartRecord = { content: digest, config, ...now };
+    const record: StartRecord = { content: digest, config, model: model.id, system: redactor.redact(prompt) };
     await steps.record(START, { ...record });
-    return done(now.system);
+    return done(record.system);
   }
   if (start.content !== digest) {
     return refused({
@@ -94,6 +117,12 @@ export async function holdToStart(
     });
   }
   return done(start.system);
+}
+
+/** Every file of the skill, its scripts included: what was approved is what is executed. Of one without files, its text. */
+function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
+  const content = skill.location === "" ? undefined : identifyContent(skill);
+  return content?.ok ? content.value.digest : digest;
 }
 
 function digestOf(value: unknown): string {
@@ -122,32 +151,16 @@ export function recallMemory(
   return last?.memory ? createMemory(last.memory.activations, last.memory.taintedBy) : begins;
 }
 
-/** A skill whose instructions are followed in the run. */
-export interface FollowedSkill {
-  readonly lists: ToolLists;
-  readonly folder?: string | undefined;
-}
-
-export function recordFollowed({ steps }: DurableRunParts, followed: FollowedSkill): void {
-  const key = `follow ${steps.all("follow ").length + 1}`;
-  // A write that fails stops the run.
-  steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
-}
-
-export function recallFollowed({ steps }: DurableRunParts): readonly FollowedSkill[] {
-  return steps.all("follow ") as unknown as readonly FollowedSkill[];
-}
-
 /**
  * Makes the work folder what it was after the last call that was recorded: what came after did not happen. A turn begins
  * with the folder of the turn before it.
  */
 export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
-  const newest = newestFolder(durable.steps.all("result ")) ?? durable.folderBefore;
+  const newest = newestFolder(durable.steps.all("result ", "stop ")) ?? durable.folderBefore;
   if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
 }
 
-/** The name of the last snapshot among the results of calls. */
+/** The name of the last snapshot among what was recorded of calls and hooks. */
 export function newestFolder(results: readonly Json[]): string | undefined {
   const kept = results as readonly { readonly folder?: string }[];
   return kept.findLast(({ folder }) => folder !== undefined)?.folder;

@@ -9,10 +9,12 @@ import type { Caller } from "../invoke/invocation.ts";
 import type { ChatOptions } from "../run/chat-options.ts";
 import type { RunRequest } from "../run/run-request.ts";
 
-/** What of a request can be kept. */
+/** A durable run of a skill: those options of `run` that can be written down. */
 export interface RunOrder
   extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits" | "write"> {
+  /** Who starts it: the user (default), or a model. */
   readonly source?: RunRequest["source"];
+  /** On whose behalf it runs. */
   readonly caller?: Caller | undefined;
   /** An alias or `provider/model`. */
   readonly model?: string | undefined;
@@ -50,6 +52,7 @@ export function writeOrder(order: RunOrder): JsonObject {
 
 /** The next message of a session: a conversation that goes on after any process. */
 export interface TurnOrder extends Pick<RunOrder, "caller" | "model" | "limits" | "approve"> {
+  /** What the user says. */
   readonly message: string;
   /** The run of the turn before it. */
   readonly previous?: string | undefined;

@@ -83,7 +83,7 @@ function readPart(descriptor: number, from: number, to: number): Buffer {
 /** What an event must have; what it may have besides is listed, with `?`, only where something relies on its shape. */
 const FIELDS: Readonly<Record<RunEventBody["type"], string>> = {
   "run-started": "skill source location trust model depth tools workDir cwd env userId? tenantId?",
-  "run-resumed": "activeMs",
+  "run-resumed": "skill model activeMs",
   "model-called": "step messages",
   "text-delta": "step text",
   "model-answered": "step parts finishReason usage durationMs cost?",

@@ -10,7 +10,7 @@ import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 
-export interface AdvanceParts {
+interface AdvanceParts {
   readonly journal: JournalStore;
   readonly records: RecordStore;
   readonly keys: Pick<MasterKey, "unseal">;

@@ -7,14 +7,15 @@ import { metierPlaces, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
 import { openLocal } from "@metier/durable/sqlite";
-import { runFolder } from "@metier/run/events";
+import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
 import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import type { RunNotices } from "../runs/run-notices.ts";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns } from "./advance-runs.ts";
 
-export interface LocalServiceOptions
+interface LocalServiceOptions
   extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
@@ -26,16 +27,18 @@ export interface LocalServiceOptions
 /** Runs of a service see no working directory, run no program of the machine, and are always sandboxed. */
 const HELD = { sandbox: { backend: "bubblewrap", programs: [] } };
 
+const METIER = {
+  trust: "grants",
+  conflicts: "report",
+  bundled: "unless-disabled",
+  service: true,
+} as const satisfies MetierOptions;
+
 /** Refused: no sandbox, a folder that another process has, a key that cannot be used. */
 export async function startLocalService(options: LocalServiceOptions): Promise<Result<RunningService>> {
   const { home, environment } = options;
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
-  if (sandbox === undefined) {
-    return refused({
-      message: `The service does not start: ${explainAbsence(probes)}`,
-      hint: "A service runs skills for others, so it never runs them without a sandbox.",
-    });
-  }
+  if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
   const places = metierPlaces(home, environment);
   const folder = join(places.state, "service");
   const local = await openLocal({ folder, environment });
@@ -43,12 +46,9 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
   const { journal, records, engine, snapshots, keys } = local.value;
   const open = (more: MetierOptions): Promise<Metier> =>
     createMetier({
+      ...METIER,
       home: places.home,
       environment,
-      trust: "grants",
-      conflicts: "report",
-      bundled: "unless-disabled",
-      service: true,
       journal,
       engine,
       snapshots,
@@ -70,7 +70,15 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       engine,
       shelf,
       masterKey: keys,
-      openAdvance: (watched) => advanceRuns({ journal: watched, records, keys, shelf, open }),
+      openAdvance: (watched, notices) =>
+        advanceRuns({
+          journal: watched,
+          records,
+          keys,
+          shelf,
+          open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+        }),
+      tidy: async () => void (await snapshots.collect(await journal.snapshots())),
       workFolder: async (runId) => runFolder(places, runId).work,
       hiddenFolders: [
         [places.home, "~"],
@@ -91,6 +99,18 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
     await local.value.close();
     throw fault;
   }
+}
+
+function refuseWithoutSandbox(why: string): Result<never> {
+  return refused({
+    message: `The service does not start: ${why}`,
+    hint: "A service runs skills for others, so it never runs them without a sandbox.",
+  });
+}
+
+/** What a model is writing, for who follows its run. */
+function tellText({ wrote }: Pick<RunNotices, "wrote">, event: RunEvent): void {
+  if (event.type === "text-delta") wrote(event.runId, event.text);
 }
 
 /** Those that a user may call by name. */

@@ -5,7 +5,8 @@ import type { Result } from "@metier/base/result";
 import type { RunEngine } from "@metier/durable";
 import { openMasterKey } from "@metier/durable/snapshots";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
-import { openFolderShelf, type RunningService, type ServiceOptions, startService } from "@metier/service";
+import { openFolderShelf } from "../../src/shelf/folder-shelf.ts";
+import { type RunningService, type ServiceOptions, startService } from "../../src/start-service.ts";
 import { type ScriptOptions, scriptRuns } from "./scripted-run.ts";
 
 export const ADMIN_KEY = "an-admin-key-for-tests-only";
