@@ -93,20 +93,17 @@ async function decideTurn(
   if (durable) await restoreFolder(durable, given.workDir);
   const place = await openRunPlace({ ...given, ...known, shown: skillFolders });
   given.opened.push(place);
-  const { world } = place;
-  const model = modelFor(given.runId, state, world);
+  const model = modelFor(given.runId, state, place.world);
   const limits = chooseLimits(host.config(), request.limits);
   const budget = openBudget(host, model, limits, state.budget);
   if (!budget.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, budget.refusal));
   const policy = createChatPolicy(lists, given, memory, place);
   const own = ownTools(given, place, memory, () => context);
   const tools = model.lean ? chooseLeanTools(own) : own;
-  const { name } = CHAT.skill;
   const { approve } = request;
-  const prompt = writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions);
+  const prompt = writesAs ?? chatPrompt(place.world, host.library.skills(), state.options.instructions);
   const begun = await holdToStart(prompt, given, { model, redactor });
   if (!begun.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, begun.refusal));
-  const follow = followSkills({ policy, place, durable, listsOf: skillLists });
   const context: RunContext = {
     ...given,
     subject: { ...CHAT, caller: request.caller ?? {} },
@@ -120,7 +117,7 @@ async function decideTurn(
     policy,
     bound: denyOnly(policy),
     approvals: createApprovals({
-      skill: name,
+      skill: CHAT.skill.name,
       remembered: state.approved,
       sessionRules: host.sessionRules,
       queue: questions,
@@ -140,7 +137,7 @@ async function decideTurn(
       ...found,
       ...redactor.diagnostics,
     ],
-    follow,
+    follow: followSkills({ policy, place, durable, listsOf: skillLists }),
   };
   return done(context);
 }

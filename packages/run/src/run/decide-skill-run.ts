@@ -63,8 +63,6 @@ export async function decideSkillRun(
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
   const begun = await holdToStart(prompt, given, { model, redactor }, prepared);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
-  const { durable } = given;
-  const follow = followSkills({ policy, place, durable, listsOf: followedLists });
   const planned = await reportDecisions(decided, model, equipped.value, given);
   const context: RunContext = {
     ...given,
@@ -89,7 +87,7 @@ export async function decideSkillRun(
     budget: budget.value,
     recorder: await openRecorder(given, redactor),
     diagnostics: (found) => [...planned, ...found],
-    follow,
+    follow: followSkills({ ...given, policy, place, listsOf: followedLists }),
   };
   return done(context);
 }

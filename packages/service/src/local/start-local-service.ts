@@ -73,15 +73,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       engine,
       shelf,
       masterKey: keys,
-      openAdvance: (watched, notices) =>
-        advanceRuns({
-          journal: watched,
-          records,
-          keys,
-          shelf,
-          questionMs: options.questionMs,
-          open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
-        }),
+      openAdvance: (watched, notices) => {
+        const { questionMs } = options;
+        const hear = (event: RunEvent): void => tellText(notices, event);
+        const openHeard = (more: MetierOptions): Promise<Metier> => open({ ...more, onEvent: hear });
+        return advanceRuns({ journal: watched, records, keys, shelf, questionMs, open: openHeard });
+      },
       tidy: async () => void (await snapshots.collect(await journal.snapshots())),
       workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
       hiddenFolders: [
@@ -91,18 +88,23 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       adminKey: environment.METIER_ADMIN_KEY,
       version: VERSION,
     });
-    let stopped: Promise<void> | undefined;
-    return done({
-      ...service,
-      stop(graceMs) {
-        stopped ??= service.stop(graceMs).then(() => local.value.close());
-        return stopped;
-      },
-    });
+    return done(stoppingWith(service, () => local.value.close()));
   } catch (fault) {
     await local.value.close();
     throw fault;
   }
+}
+
+/** Once, however often it is asked. */
+function stoppingWith(service: RunningService, close: () => Promise<void>): RunningService {
+  let stopped: Promise<void> | undefined;
+  return {
+    ...service,
+    stop(graceMs) {
+      stopped ??= service.stop(graceMs).then(close);
+      return stopped;
+    },
+  };
 }
 
 function refuseWithoutSandbox(why: string): Result<never> {

@@ -5,11 +5,12 @@ import type { Result } from "@metier/base/result";
 import type { RunEngine } from "@metier/durable";
 import { openMasterKey } from "@metier/durable/snapshots";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
+import { SERVE_KEY } from "../../../../test/support/serve-process.ts";
 import { openFolderShelf } from "../../src/shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../../src/start-service.ts";
 import { type ScriptOptions, scriptRuns } from "./scripted-run.ts";
 
-export const ADMIN_KEY = "an-admin-key-for-tests-only";
+export const ADMIN_KEY = SERVE_KEY;
 
 interface Scripted {
   readonly folder: string;

@@ -1,5 +1,5 @@
 /** Reads an event stream as a client does: numbers and types, up to its end, a cut, or so many events. */
-import { ADMIN_KEY } from "./start-scripted.ts";
+import { SERVE_KEY } from "./serve-process.ts";
 
 export interface SeenEvents {
   readonly ids: number[];
@@ -23,7 +23,7 @@ export async function followEvents(
   const response = await fetch(url, {
     signal: cut.signal,
     headers: {
-      authorization: `Bearer ${ADMIN_KEY}`,
+      authorization: `Bearer ${SERVE_KEY}`,
       ...(after !== undefined && { "Last-Event-ID": String(after) }),
     },
   });
