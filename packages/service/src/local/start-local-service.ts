@@ -42,55 +42,11 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
   const { home, environment } = options;
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
   if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
-  const places = metierPlaces(home, environment);
-  const folder = join(places.state, "service");
+  const folder = join(metierPlaces(home, environment).state, "service");
   const local = await openLocal({ folder, environment });
   if (!local.ok) return local;
-  const { journal, records, engine, snapshots, keys } = local.value;
-  const open = (more: MetierOptions): Promise<Metier> =>
-    createMetier({
-      ...METIER,
-      home: places.home,
-      environment,
-      journal,
-      engine,
-      snapshots,
-      ...options.metier,
-      config: HELD,
-      ...more,
-    });
   try {
-    const own = await open({});
-    const shelf = openFolderShelf({
-      folder: join(folder, "skills"),
-      records,
-      listOwn: async () => describeOwn(own),
-      now: Date.now,
-    });
-    const service = await startService({
-      ...options,
-      store: { journal, records },
-      engine,
-      shelf,
-      masterKey: keys,
-      openAdvance: (watched, notices) =>
-        advanceRuns({
-          journal: watched,
-          records,
-          keys,
-          shelf,
-          questionMs: options.questionMs,
-          open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
-        }),
-      tidy: async () => void (await snapshots.collect(await journal.snapshots())),
-      workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-      hiddenFolders: [
-        [places.home, "~"],
-        [process.cwd(), "."],
-      ],
-      adminKey: environment.METIER_ADMIN_KEY,
-      version: VERSION,
-    });
+    const service = await startOver(local.value, options, folder);
     let stopped: Promise<void> | undefined;
     return done({
       ...service,
@@ -103,6 +59,60 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
     await local.value.close();
     throw fault;
   }
+}
+
+type LocalState = Extract<Awaited<ReturnType<typeof openLocal>>, { readonly ok: true }>["value"];
+
+async function startOver(
+  { journal, records, engine, snapshots, keys }: LocalState,
+  options: LocalServiceOptions,
+  folder: string,
+): Promise<RunningService> {
+  const { environment } = options;
+  const places = metierPlaces(options.home, environment);
+  const open = (more: MetierOptions): Promise<Metier> =>
+    createMetier({
+      ...METIER,
+      home: places.home,
+      environment,
+      journal,
+      engine,
+      snapshots,
+      ...options.metier,
+      config: HELD,
+      ...more,
+    });
+  const own = await open({});
+  const shelf = openFolderShelf({
+    folder: join(folder, "skills"),
+    records,
+    listOwn: async () => describeOwn(own),
+    now: Date.now,
+  });
+  return startService({
+    ...options,
+    store: { journal, records },
+    engine,
+    shelf,
+    masterKey: keys,
+    openAdvance: (watched, notices) =>
+      advanceRuns({
+        journal: watched,
+        records,
+        keys,
+        shelf,
+        questionMs: options.questionMs,
+        open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+      }),
+    tidy: async () => void (await snapshots.collect(await journal.snapshots())),
+    workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
+    hiddenFolders: [
+      [places.home, "~"],
+      [process.cwd(), "."],
+    ],
+    adminKey: environment.METIER_ADMIN_KEY,
+    version: VERSION,
+  });
 }
 
 function refuseWithoutSandbox(why: string): Result<never> {
