@@ -92,7 +92,7 @@ async function answerCall(
   const carryOut = async (): Promise<ToolOutput> => {
     if (isLeft(call, live)) return LEFT;
     journal?.enter();
-    const blocked = await askHooks(call, admitted.value, journal, live);
+    const blocked = await askHooks(call, admitted.value, live, journal?.isTold());
     if (blocked) return end(blocked);
     await journal?.begin();
     return end(await execute(call, admitted.value, live));
@@ -188,14 +188,12 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
 async function askHooks(
   call: BegunCall,
   { hooked, decision, rule, input }: Admitted,
-  journal: CallJournal | undefined,
   live: LiveRun,
+  isTold = false,
 ): Promise<ToolOutput | undefined> {
   const { tool } = call;
   const blocked = hooked && (await beforeTool(hooked, live));
-  if (blocked !== undefined || !journal?.isTold()) {
-    recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
-  }
+  if (blocked || !isTold) recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
   if (blocked === undefined) return undefined;
   live.denied.push({ tool: tool.name, reason: blocked });
   return show(fault(`\`${tool.name}\` was not carried out: ${blocked}`), tool, live);
