@@ -5,11 +5,11 @@ import type { JsonObject } from "@metier/base/json";
 import { createScriptModel, type Script } from "@metier/run/model";
 import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test } from "vitest";
+import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
 import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
 import { startStreaming } from "../../../test/support/streaming-provider.ts";
 import type { World } from "../../../test/support/world.ts";
 import type { RunningService } from "../src/start-service.ts";
-import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 const SECRET = "canary-4f1c9d27a6e84b03";
 

@@ -87,7 +87,7 @@ async function decideTurn(
   { message, history, lists, writesAs }: ChatTurnOrder,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, questions, durable } = given;
+  const { host, request, durable } = given;
   const { memory, redactor, skillFolders } = state;
   const known = { trust: "trusted", redactor, conversation: memory.trust } as const;
   if (durable) await restoreFolder(durable, given.workDir);
@@ -100,8 +100,7 @@ async function decideTurn(
   const policy = createChatPolicy(lists, given, memory, place);
   const own = ownTools(given, place, memory, () => context);
   const tools = model.lean ? chooseLeanTools(own) : own;
-  const { approve } = request;
-  const prompt = writesAs ?? chatPrompt(place.world, host.library.skills(), state.options.instructions);
+  const prompt = writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions);
   const begun = await holdToStart(prompt, given, { model, redactor });
   if (!begun.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, begun.refusal));
   const context: RunContext = {
@@ -116,13 +115,7 @@ async function decideTurn(
     tools: writesAs === undefined ? policy.visible(tools) : [],
     policy,
     bound: denyOnly(policy),
-    approvals: createApprovals({
-      skill: CHAT.skill.name,
-      remembered: state.approved,
-      sessionRules: host.sessionRules,
-      queue: questions,
-      approve,
-    }),
+    approvals: openApprovals(state, given),
     hooks: [],
     outputFilter: host.config().runs.outputFilter,
     memory,
@@ -140,6 +133,13 @@ async function decideTurn(
     follow: followSkills({ policy, place, durable, listsOf: skillLists }),
   };
   return done(context);
+}
+
+function openApprovals(
+  { approved: remembered }: ChatState,
+  { host: { sessionRules }, request: { approve }, questions: queue }: RunGiven,
+): RunContext["approvals"] {
+  return createApprovals({ skill: CHAT.skill.name, remembered, sessionRules, queue, approve });
 }
 
 /** A replay answers each turn from the next one that was recorded. */

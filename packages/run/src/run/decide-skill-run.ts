@@ -34,20 +34,18 @@ export async function decideSkillRun(
   prepared: PreparedInvocation,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, runId } = given;
+  const { host, request, runId, durable } = given;
   const { skill } = prepared;
   const chosen = await chooseAgent(prepared, host);
   if (!chosen.ok) return refused(failedResult(runId, prepared, chosen.refusal));
   const { agent } = chosen.value;
   const output = await decideOutput(skill, request.output);
   if (!output.ok) return refused(failedResult(runId, prepared, output.refusal));
-  const memory = recallMemory(given.durable);
+  const memory = recallMemory(durable);
   const redactor = openRedactor(prepared, given);
   const place = await openPlace(prepared, given, { redactor, conversation: memory.trust });
-  const unreachable = refuseWithoutSocket(skill, place.sandbox);
-  if (unreachable) return refused(refusedResult(runId, unreachable));
-  const wrong = refuseWrongLimits(host);
-  if (wrong) return refused(failedResult(runId, prepared, wrong));
+  const barred = refuseHere(prepared, given, place);
+  if (barred) return refused(barred);
   const choice = await chooseModel(skill, given, agent, place.world);
   if (!choice.ok) return refused(failedResult(runId, prepared, { code: "model.missing", ...choice.refusal }));
   const model = choice.value;
@@ -63,6 +61,7 @@ export async function decideSkillRun(
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
   const begun = await holdToStart(prompt, given, { model, redactor }, prepared);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
+  const follow = followSkills({ policy, place, durable, listsOf: followedLists });
   const planned = await reportDecisions(decided, model, equipped.value, given);
   const context: RunContext = {
     ...given,
@@ -90,6 +89,17 @@ export async function decideSkillRun(
     follow: followSkills({ ...given, policy, place, listsOf: followedLists }),
   };
   return done(context);
+}
+
+function refuseHere(
+  prepared: PreparedInvocation,
+  { runId, host }: RunGiven,
+  { sandbox }: RunContext["place"],
+): RunResult | undefined {
+  const unreachable = refuseWithoutSocket(prepared.skill, sandbox);
+  if (unreachable) return refusedResult(runId, unreachable);
+  const wrong = refuseWrongLimits(host);
+  return wrong && failedResult(runId, prepared, wrong);
 }
 
 /** Closed with whatever else the run has opened. */

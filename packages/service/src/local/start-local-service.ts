@@ -42,11 +42,34 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
   const { home, environment } = options;
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
   if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
-  const places = metierPlaces(home, environment);
-  const folder = join(places.state, "service");
+  const folder = join(metierPlaces(home, environment).state, "service");
   const local = await openLocal({ folder, environment });
   if (!local.ok) return local;
-  const { journal, records, engine, snapshots, keys } = local.value;
+  try {
+    const service = await startOver(local.value, options, folder);
+    let stopped: Promise<void> | undefined;
+    return done({
+      ...service,
+      stop(graceMs) {
+        stopped ??= service.stop(graceMs).then(() => local.value.close());
+        return stopped;
+      },
+    });
+  } catch (fault) {
+    await local.value.close();
+    throw fault;
+  }
+}
+
+type LocalState = Extract<Awaited<ReturnType<typeof openLocal>>, { readonly ok: true }>["value"];
+
+async function startOver(
+  { journal, records, engine, snapshots, keys }: LocalState,
+  options: LocalServiceOptions,
+  folder: string,
+): Promise<RunningService> {
+  const { environment } = options;
+  const places = metierPlaces(options.home, environment);
   const open = (more: MetierOptions): Promise<Metier> =>
     createMetier({
       ...METIER,
@@ -59,52 +82,37 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       config: HELD,
       ...more,
     });
-  try {
-    const own = await open({});
-    const shelf = openFolderShelf({
-      folder: join(folder, "skills"),
-      records,
-      listOwn: async () => describeOwn(own),
-      now: Date.now,
-    });
-    const service = await startService({
-      ...options,
-      store: { journal, records },
-      engine,
-      shelf,
-      masterKey: keys,
-      openAdvance: (watched, notices) => {
-        const { questionMs } = options;
-        const hear = (event: RunEvent): void => tellText(notices, event);
-        const openHeard = (more: MetierOptions): Promise<Metier> => open({ ...more, onEvent: hear });
-        return advanceRuns({ journal: watched, records, keys, shelf, questionMs, open: openHeard });
-      },
-      tidy: async () => void (await snapshots.collect(await journal.snapshots())),
-      workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-      hiddenFolders: [
-        [places.home, "~"],
-        [process.cwd(), "."],
-      ],
-      adminKey: environment.METIER_ADMIN_KEY,
-      version: VERSION,
-    });
-    return done(stoppingWith(service, () => local.value.close()));
-  } catch (fault) {
-    await local.value.close();
-    throw fault;
-  }
-}
-
-/** Once, however often it is asked. */
-function stoppingWith(service: RunningService, close: () => Promise<void>): RunningService {
-  let stopped: Promise<void> | undefined;
-  return {
-    ...service,
-    stop(graceMs) {
-      stopped ??= service.stop(graceMs).then(close);
-      return stopped;
-    },
-  };
+  const own = await open({});
+  const shelf = openFolderShelf({
+    folder: join(folder, "skills"),
+    records,
+    listOwn: async () => describeOwn(own),
+    now: Date.now,
+  });
+  return startService({
+    ...options,
+    store: { journal, records },
+    engine,
+    shelf,
+    masterKey: keys,
+    openAdvance: (watched, notices) =>
+      advanceRuns({
+        journal: watched,
+        records,
+        keys,
+        shelf,
+        questionMs: options.questionMs,
+        open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+      }),
+    tidy: async () => void (await snapshots.collect(await journal.snapshots())),
+    workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
+    hiddenFolders: [
+      [places.home, "~"],
+      [process.cwd(), "."],
+    ],
+    adminKey: environment.METIER_ADMIN_KEY,
+    version: VERSION,
+  });
 }
 
 function refuseWithoutSandbox(why: string): Result<never> {

@@ -1,16 +1,15 @@
 /** A service over SQLite in a folder, whose runs do what their message says; in a test, or in a process of its own. */
+
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Result } from "@metier/base/result";
 import type { RunEngine } from "@metier/durable";
 import { openMasterKey } from "@metier/durable/snapshots";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
-import { SERVE_KEY } from "../../../../test/support/serve-process.ts";
+import { ADMIN_KEY } from "../../../../test/support/follow-events.ts";
 import { openFolderShelf } from "../../src/shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../../src/start-service.ts";
 import { type ScriptOptions, scriptRuns } from "./scripted-run.ts";
-
-export const ADMIN_KEY = SERVE_KEY;
 
 interface Scripted {
   readonly folder: string;
