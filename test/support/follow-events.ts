@@ -25,7 +25,7 @@ export async function followEvents(
   const response = await fetch(url, {
     signal: cut.signal,
     headers: {
-      authorization: `Bearer ${SERVE_KEY}`,
+      authorization: `Bearer ${ADMIN_KEY}`,
       ...(after !== undefined && { "Last-Event-ID": String(after) }),
     },
   });

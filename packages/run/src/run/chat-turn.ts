@@ -100,7 +100,7 @@ async function decideTurn(
   const policy = createChatPolicy(lists, given, memory, place);
   const own = ownTools(given, place, memory, () => context);
   const tools = model.lean ? chooseLeanTools(own) : own;
-  const prompt = writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions);
+  const prompt = writesAs ?? chatPrompt(place.world, host.library.skills(), state.options.instructions);
   const begun = await holdToStart(prompt, given, { model, redactor });
   if (!begun.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, begun.refusal));
   const context: RunContext = {

@@ -61,7 +61,6 @@ export async function decideSkillRun(
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
   const begun = await holdToStart(prompt, given, { model, redactor }, prepared);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
-  const follow = followSkills({ policy, place, durable, listsOf: followedLists });
   const planned = await reportDecisions(decided, model, equipped.value, given);
   const context: RunContext = {
     ...given,
