@@ -19,6 +19,8 @@ interface EventStreamParts {
   readonly pollMs: number;
   /** The client has gone, or the service stops. */
   readonly signal: AbortSignal;
+  /** Whether the key that it was opened with still acts. */
+  mayGoOn(): Promise<boolean>;
   project(event: JournalEvent): Json;
   onEnd(): void;
   onFault(fault: unknown): void;
@@ -40,7 +42,7 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
       return "retry: 1000\n: connected\n\n"; // The headers go out at once, also of a quiet run.
     }
     const batch = await nextBatch(parts, after, signal);
-    if (batch === "ended" || signal.aborted) return undefined;
+    if (batch === "ended" || signal.aborted || !(await parts.mayGoOn())) return undefined;
     if (batch.length === 0) return ": heartbeat\n\n";
     after = batch.at(-1)?.seq ?? after;
     return batch

@@ -61,6 +61,7 @@ const readEvents = defineRoute<EventsQuery>({
         after,
         ...context.times,
         signal: AbortSignal.any([signal, context.stopping]),
+        mayGoOn: () => context.keys.stillActs(identity, context.now()),
         project: projection.event,
         onEnd: close,
         onFault: (fault) => context.log.fault("events", fault),
