@@ -12,8 +12,9 @@ describeSandbox("durable runs", () => {
     timeout: 120_000 + KILLS * 20_000,
   }, async () => {
     const report = await killWorkers(KILLS, RUNS, SEED);
+    const { runs, asked, needed, told } = report;
     process.stdout.write(
-      `durability: ${KILLS} kills, ${report.runs.length} runs, ${report.asked} requests for ${report.needed} answers\n`,
+      `durability: ${KILLS} kills, ${runs.length} runs taken up ${told.resumed} times, ${told.calls} calls (${told.unknown} told as unknown), ${asked} requests for ${needed} answers\n`,
     );
     expect(report.faults).toEqual([]);
   });

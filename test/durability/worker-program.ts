@@ -8,34 +8,43 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ENDED } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import { createMetier } from "@metier/runtime";
-import { KINDS, planMessage } from "./plans.ts";
+import { createLedger } from "./ledger-provider.ts";
+import { isTurn, type PlannedRun, planMessage } from "./plans.ts";
 
 const [root = "", lease = "2000"] = process.argv.slice(2);
 const home = join(root, "home");
 const opened = await openLocal({ folder: join(home, ".metier", "state", "service") });
 if (!opened.ok) throw new Error(opened.refusal.message);
 const durable = opened.value;
-const metier = await createMetier({ home, ...pick(durable), index: false });
+const metier = await createMetier({
+  home,
+  journal: durable.journal,
+  engine: durable.engine,
+  snapshots: durable.snapshots,
+  index: false,
+  capabilities: { providers: [createLedger(root)], confirm: () => "yes" },
+});
 writeSync(1, "open\n");
 
-const ids = JSON.parse(readFileSync(join(root, "runs.json"), "utf8")) as readonly string[];
-for (const [number, runId] of ids.entries()) {
-  const skill = KINDS[number % KINDS.length] ?? "writer";
-  if (await metier.durable.get(runId)) continue;
-  await metier.durable.start({ skill, message: planMessage(skill, number) }, { runId });
-}
+const planned = JSON.parse(readFileSync(join(root, "runs.json"), "utf8")) as readonly PlannedRun[];
+const ended = new Set<string>();
 const worker = metier.durable.work({ slots: 4, leaseMs: Number(lease) });
-for (;;) {
+while (ended.size < planned.length) {
+  for (const run of planned) if (!ended.has(run.id)) await follow(run);
   for (const { id } of await metier.durable.questions()) {
     await metier.durable.answer(id, { status: "approved", by: "the suite" });
   }
-  const states = await Promise.all(ids.map((id) => metier.durable.get(id)));
-  if (states.every((run) => run && ENDED.has(run.status))) break;
   await wait(50);
 }
 await worker.stop(5000);
 await durable.close();
 
-function pick({ journal, engine, snapshots }: typeof durable) {
-  return { journal, engine, snapshots };
+async function follow({ id: runId, kind, number, previous }: PlannedRun): Promise<void> {
+  const run = await metier.durable.get(runId);
+  if (run && ENDED.has(run.status)) ended.add(runId);
+  if (run || (previous !== undefined && !ended.has(previous))) return;
+  const message = planMessage(kind, number);
+  const caller = { userId: "ada", chatId: "42", chatType: "private" } as const;
+  if (isTurn(kind)) await metier.durable.send({ message, previous, caller }, { runId });
+  else await metier.durable.start({ skill: kind, message, caller }, { runId });
 }

@@ -1,6 +1,7 @@
 /** Runs that survive their process: nothing that was recorded happens twice, and questions wait for an answer. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readRunLog, runFolder } from "@metier/run/events";
 import { expect, test } from "vitest";
 import { journaledEvents, onlyQuestion, openDurable, workUntil, write } from "../support/durable-runs.ts";
 import { bash, calls, createRunWorld, programTool, says, useSkill } from "../support/scripted-runs.ts";
@@ -170,8 +171,26 @@ test("a question to the user waits like an approval", async () => {
   expect({ kind, body }).toMatchObject({ kind: "question", body: { question: "Which colour?" } });
   await metier.durable.answer(id, { status: "answered", by: "ada", answer: "blue" });
   await workUntil(metier, runId, "completed");
-  const answered = (await journaledEvents(durable, runId)).find(({ type }) => type === "tool-finished");
+  const events = await journaledEvents(durable, runId);
+  const answered = events.find(({ type }) => type === "tool-finished");
   expect(answered).toMatchObject({ tool: "ask_user", text: "blue" });
+  expect(events.filter(({ type }) => type === "tool-called")).toHaveLength(1);
+});
+
+test("the log of a run that went on after an approval can be read, whole", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash(write("a")), bash(write("b")), says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  for (const status of ["waiting", "waiting", "completed"] as const) {
+    await workUntil(metier, runId, status);
+    const [question] = await metier.durable.questions();
+    if (question) await metier.durable.answer(question.id, { status: "approved", by: "ada" });
+  }
+  const reading = readRunLog(runFolder(metier.places, runId).log);
+  expect(reading).toMatchObject({ ok: true, value: { broken: 0, unknown: 0, torn: false } });
+  const types = reading.ok ? reading.value.events.map(({ type }) => type) : [];
+  expect(types).toEqual((await journaledEvents(durable, runId)).map(({ type }) => type));
 });
 
 test("a conversation goes on from turn to turn, also when one of them waited for an approval", async () => {
@@ -197,6 +216,16 @@ test("a conversation goes on from turn to turn, also when one of them waited for
   const asked = heard.find((line) => line.includes("Who am I?") && line.includes("model-called"));
   expect(asked).toContain("Hello Ada.");
   expect(asked).toContain("Note that.");
+});
+
+test("a run that cannot begin ends with an event that says why", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, []);
+  const metier = await durable.open({ models: {} });
+  const runId = await metier.durable.start({ skill: "gone", message: "Do it." });
+  expect(await workUntil(metier, runId, "refused")).toMatchObject({ result: { status: "refused" } });
+  const events = await journaledEvents(durable, runId);
+  expect(events).toMatchObject([{ type: "run-finished", status: "refused", error: { code: "not-found" } }]);
 });
 
 test("a run without durability leaves nothing in the journal, and one without a journal says what is missing", async () => {

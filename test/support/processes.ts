@@ -10,6 +10,26 @@ export function processesWith(mark: string): readonly string[] {
     .filter((command) => command.includes(mark));
 }
 
+/** The ids of all processes below that one, also those inside a sandbox. */
+export function descendantsOf(pid: number): readonly number[] {
+  const parents = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), parentOf(name)] as const);
+  const below = (parent: number): readonly number[] =>
+    parents.flatMap(([child, its]) => (its === parent ? [child, ...below(child)] : []));
+  return below(pid);
+}
+
+/** A name in parentheses may hold anything, so what follows the last one is read. */
+function parentOf(pid: string): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined; // It ended between the listing and the reading.
+  }
+}
+
 /** How many processes are a `sleep` for that mark: a number of seconds that nothing else waits for. */
 export function sleepersOf(mark: string): number {
   return processesWith(mark).filter((command) => command.startsWith("sleep ")).length;

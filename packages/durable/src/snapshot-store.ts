@@ -16,6 +16,7 @@ export interface BlobStore {
   list(prefix: string): Promise<readonly string[]>;
 }
 
+/** Where work folders of durable runs are kept. */
 export interface SnapshotStore {
   /**
    * Takes the folder as it is: regular files, folders, links (as links) and modes. Gives the snapshot's name, which is the
@@ -31,5 +32,6 @@ export interface SnapshotStore {
 
 /** Whose snapshot it is: one tenant's bytes cannot be read, nor be told to be there, with another's key. */
 export interface SnapshotScope {
+  /** The tenant of the run. */
   readonly tenant: string;
 }

@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { claimHome, openSqliteEngine, openSqliteReader, openSqliteStore } from "../src/sqlite.ts";
+import { claimHome } from "../src/sqlite/claim-home.ts";
+import { openSqliteEngine, openSqliteReader, openSqliteStore } from "../src/sqlite.ts";
 import { required } from "./support/sqlite.ts";
 
 const DOOR = fileURLToPath(new URL("../src/sqlite.ts", import.meta.url));
+const CLAIM = fileURLToPath(new URL("../src/sqlite/claim-home.ts", import.meta.url));
 
 function newFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "metier-sqlite-"));
@@ -100,7 +102,7 @@ test("a home belongs to one process, until it is released or the process is gone
   expect(claimHome(folder)).toMatchObject(refusal);
   claim.release();
   const script = `
-    const { claimHome } = await import(${JSON.stringify(DOOR)});
+    const { claimHome } = await import(${JSON.stringify(CLAIM)});
     const claim = claimHome(${JSON.stringify(folder)});
     process.stdout.write(String(claim.ok));
     setInterval(() => claim, 1000);`;

@@ -6,6 +6,7 @@ import { createScriptModel, type Script } from "@metier/run/model";
 import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test } from "vitest";
 import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
+import { startStreaming } from "../../../test/support/streaming-provider.ts";
 import type { World } from "../../../test/support/world.ts";
 import type { RunningService } from "../src/start-service.ts";
 import { ADMIN_KEY } from "./support/start-scripted.ts";
@@ -107,4 +108,29 @@ test("a secret that a run uses and writes down is in no table, snapshot, event, 
   const holding = state.filter((file) => readFileSync(file).includes(SECRET));
   // The work folder is the run's own: it is where the tool wrote it, and nowhere else.
   expect(holding).toEqual([expect.stringContaining(join(String(id), "work", "seen.txt"))]);
+});
+
+test("what the model is writing is streamed without a number, and its answer follows with one", async () => {
+  const world = createRunWorld({ talk: [] });
+  const provider = await startStreaming(() => ({
+    pieces: Array.from({ length: 12 }, (_, at) => `word${at} `),
+  }));
+  world.write({ "home/.metier/config.toml": provider.toml });
+  const started = await startLocalService({
+    home: world.home,
+    environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
+  });
+  if (!started.ok) throw new Error(started.refusal.message);
+  onTestFinished(() => started.value.stop(2_000));
+  const { id } = await call(started.value, "POST", "/v1/runs", { skill: "talk", message: "Talk." });
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const stream = await (await fetch(`${started.value.url}/v1/runs/${id}/events`, { headers })).text();
+  const blocks = stream.split("\n\n").filter((block) => block.includes("data: "));
+  const texts = blocks.filter((block) => block.startsWith("event: text\n"));
+  expect(texts.length).toBeGreaterThan(0);
+  expect(texts.every((block) => !block.includes("id: "))).toBe(true);
+  const written = texts.map((block) => JSON.parse(block.slice(block.indexOf("{"))).text as string).join("");
+  expect(Array.from({ length: 12 }, (_, at) => `word${at} `).join("")).toContain(written.trim());
+  const answered = blocks.findIndex((block) => block.includes('"model-answered"'));
+  expect(blocks.findLastIndex((block) => block.startsWith("event: text\n"))).toBeLessThan(answered);
 });

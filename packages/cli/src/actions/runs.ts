@@ -17,12 +17,19 @@ import type { Action } from "../commands/define.ts";
 import type { RunsFlags } from "../commands/doing.ts";
 import { type CliContext, endWith, err, reply, requireAction } from "../context.ts";
 import { homeFolder } from "../open-metier.ts";
+import { waitingText } from "../output/durable-text.ts";
 import { runsText, runText, statsText } from "../output/run-text.ts";
 import { count } from "../output/style.ts";
 import { parseNumber } from "./run-request.ts";
 import { exportRun } from "./runs-export.ts";
+import { listWaiting } from "./runs-waiting.ts";
 
-type RunsAction = (context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]) => void;
+type RunsAction = (
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+) => void | Promise<void>;
 
 const ACTIONS: Readonly<Record<string, RunsAction>> = {
   list,
@@ -30,26 +37,52 @@ const ACTIONS: Readonly<Record<string, RunsAction>> = {
   stats,
   export: exportOne,
   delete: remove,
+  resume,
 };
 
 const DEFAULT_NUMBER = "20";
 
 export const runsAction: Action<RunsFlags> = async (context, flags, ...words) => {
   const [name = "list", ...rest] = words;
-  const act = requireAction("runs", ACTIONS, name, "list, show, stats, export or delete");
-  act(context, flags, metierPlaces(homeFolder(context, flags), context.io.environment), rest);
+  const act = requireAction("runs", ACTIONS, name, "list, show, stats, export, delete or resume");
+  await act(context, flags, metierPlaces(homeFolder(context, flags), context.io.environment), rest);
 };
 
-function list(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+async function resume(
+  context: CliContext,
+  flags: RunsFlags,
+  _: Places,
+  words: readonly string[],
+): Promise<void> {
+  const { resumeRun } = await import("./runs-resume.ts"); // What runs a skill is large.
+  await resumeRun(context, flags, words);
+}
+
+async function list(
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+): Promise<void> {
   refuseWords("metier runs list", words);
   const most = parseNumber("--number", flags.number ?? DEFAULT_NUMBER, "runs");
   const all = wantedRuns(listRuns(places), flags);
   const shown = all.slice(0, most);
+  const waiting = wantedRuns(await listWaiting(context, flags), flags);
+  const states = new Map(waiting.map(({ runId, status }) => [runId, status]));
   const isNarrowed = (flags.skill ?? flags.since) !== undefined || flags.failed;
   const none = isNarrowed
     ? "No kept run matches; `metier runs` lists all of them."
     : "No run is kept; `metier run <skill>` makes one.";
-  reply(context, flags, { runs: shown }, (style) => (all.length === 0 ? none : runsText(shown, style)));
+  const value = { runs: shown, ...(waiting.length > 0 && { durable: waiting }) };
+  reply(context, flags, value, (style) =>
+    [
+      ...(all.length === 0 && waiting.length > 0
+        ? []
+        : [all.length === 0 ? none : runsText(shown, style, states)]),
+      ...(waiting.length > 0 ? [waitingText(waiting, style)] : []),
+    ].join("\n\n"),
+  );
   if (!flags.json && shown.length < all.length)
     err(context, `${count(all.length - shown.length, "older run")}: \`--number\` shows more.`);
 }
@@ -101,16 +134,22 @@ function exportOne(context: CliContext, flags: RunsFlags, places: Places, words:
   exportRun(context, flags, places, requireRun(places, wanted));
 }
 
+/** What options can ask for; one that has not ended has no state. */
+type WantedFacts = Pick<RunSummary, "skill" | "startedAt"> & { readonly state?: RunSummary["state"] };
+
 /** States in which a run did not do what it should, and nobody wanted that. */
 const FAILED: ReadonlySet<RunSummary["state"]> = new Set(["failed", "limited", "refused"]);
 
-function wantedRuns(runs: readonly RunSummary[], { skill, since, failed }: RunsFlags): readonly RunSummary[] {
+function wantedRuns<Run extends WantedFacts>(
+  runs: readonly Run[],
+  { skill, since, failed }: RunsFlags,
+): readonly Run[] {
   const start = since === undefined ? undefined : parseSince(since);
   return runs.filter(
     (run) =>
       (skill === undefined || run.skill === skill) &&
       (start === undefined || Date.parse(run.startedAt) >= start) &&
-      (!failed || FAILED.has(run.state)),
+      (!failed || (run.state !== undefined && FAILED.has(run.state))),
   );
 }
 

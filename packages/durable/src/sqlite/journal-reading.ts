@@ -72,8 +72,10 @@ function runConditions({ tenant, status, skill, userId, isRoot, before }: Durabl
   ]);
 }
 
-function questionConditions({ tenant, rootId, status, after }: QuestionFilter): Conditions {
+function questionConditions({ tenant, rootId, status, kinds, after }: QuestionFilter): Conditions {
+  const marks = kinds?.map(() => "?").join(", ");
   return joinConditions([
+    [`kind IN (${marks})`, kinds],
     ["tenant = ?", tenant],
     ["root_id = ?", rootId],
     ["status = ?", status],

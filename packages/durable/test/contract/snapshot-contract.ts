@@ -18,7 +18,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { BlobStore } from "../../src/snapshot-store.ts";
-import { createSnapshotStore, type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
+import { createSnapshotStore } from "../../src/snapshots/create-snapshot-store.ts";
+import { type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
 import { required } from "../support/sqlite.ts";
 
 const ACME = { tenant: "acme" };

@@ -15,11 +15,11 @@ import {
   type SnapshotStore,
 } from "@metier/durable";
 import type { SavedChat } from "../events/saved-chat.ts";
-import { takeDurableTurn } from "../run/chat.ts";
 import { invokeAnywhere } from "../run/invoke-skill.ts";
 import type { RunHost } from "../run/run-request.ts";
-import { failedResult, refusedResult } from "../run/run-result.ts";
+import { failedResult, type RunResult, refusedResult } from "../run/run-result.ts";
 import { type Asking, makeDurable, newestFolder } from "./durable-run.ts";
+import { takeDurableTurn } from "./durable-turn.ts";
 import type { Leave } from "./parking.ts";
 import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";
@@ -60,7 +60,7 @@ export async function advanceRun(
         : await advanceSkill(host, order, { steps, asking, runId: run.id, signal });
   } catch (fault) {
     if (steps.lost.aborted) return stopUnrecorded(steps, lease);
-    await steps.end("failed", describeHostFault(run, fault));
+    await steps.end(describeHostFault(run, fault));
   } finally {
     ended.abort();
   }
@@ -85,7 +85,7 @@ async function advanceSkill(
   const outcome = await invokeAnywhere(request, host, { asked: "isolated", runId, durable });
   if (outcome.kind === "left") return outcome.why;
   if (outcome.kind === "refused") {
-    await steps.end("refused", refusedResult(runId, outcome.refusal) as unknown as Json);
+    await steps.end(refusedResult(runId, outcome.refusal));
   }
   return undefined;
 }
@@ -110,7 +110,7 @@ async function advanceTurn(
   });
   if (left !== undefined) return left;
   await steps.record(SAVED, JSON.parse(JSON.stringify({ saved, folder })) as Json, folder);
-  await steps.end(turn.status, JSON.parse(JSON.stringify(turn)) as Json);
+  await steps.end(turn);
   return undefined;
 }
 
@@ -144,12 +144,12 @@ function watchCancel(store: JournalStore, run: DurableRun, ended: AbortSignal): 
 }
 
 /** A fault of the host, not of the run: it is not tried for ever. */
-function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): Json {
+function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): RunResult {
   const why = { code: "internal.fault", message: sayFault(fault), hint: "" };
   const subject = {
     skill: { name: skill },
     trust: { level: "untrusted", reason: "" },
     diagnostics: [],
   } as const;
-  return failedResult(id, subject, why) as unknown as Json;
+  return failedResult(id, subject, why);
 }

@@ -18,6 +18,10 @@ export interface CallJournal {
   recorded(): ToolOutput | undefined;
   /** The answer for a call that another process began and that may have acted. */
   doubt(): ToolOutput | undefined;
+  /** It waited, for a person or for a run that it started: that it was called has been said. */
+  isTold(): boolean;
+  /** Its turn has come: what is asked for outside from here on is asked for by it, or by its hooks. */
+  enter(): void;
   /** Just before it is carried out. */
   begin(): Promise<void>;
   /** `finish` says the last event of the call, which is written with its result or not at all; gives the answer. */
@@ -46,6 +50,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
   const { context } = live;
   const name = callName(durable, call.callId);
   const denied = live.denied.length;
+  let hasEntered = false;
   return {
     recorded() {
       const record = steps.find(`result ${name}`) as unknown as ResultRecord | undefined;
@@ -56,22 +61,26 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       return record.output;
     },
     doubt() {
-      if (steps.find(`intent ${name}`) === undefined) return undefined;
-      if (!mayHaveActed(tool, live, steps.find(`acted ${name}`) !== undefined)) return undefined;
+      const hasActed = steps.find(`acted ${name}`) !== undefined;
+      const isBegun = steps.find(`intent ${name}`) !== undefined;
+      if (!hasActed && !(isBegun && mayHaveActed(tool, live))) return undefined;
       return fault(
         `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
       );
     },
+    isTold: () => steps.find(`intent ${name}`) !== undefined && !takesTurn(tool, live),
+    enter() {
+      hasEntered = true;
+      if (takesTurn(tool, live)) durable.acting = name;
+    },
     async begin() {
-      durable.acting = changesThings(tool, live) ? name : durable.acting;
       if (steps.find(`intent ${name}`) === undefined) {
         await steps.record(`intent ${name}`, { tool: tool.name });
       }
     },
     async end(finish) {
-      const kept = changesThings(tool, live)
-        ? await steps.keepFolder(context.place.world.workDir)
-        : undefined;
+      const mayHaveChanged = hasEntered && (takesTurn(tool, live) || context.hooks.length > 0);
+      const kept = mayHaveChanged ? await steps.keepFolder(context.place.world.workDir) : undefined;
       if (kept?.ok === false) reportUnkept(live, kept.refusal.message);
       const output = finish(); // From here to the record nothing else gets a turn.
       const record: ResultRecord = {
@@ -99,18 +108,22 @@ export function callName({ step }: Pick<DurableRunParts, "step">, callId: string
   return `${step} ${callId}`;
 }
 
-/** Calls that change the work folder, or anything else, are made one after the other, so that each has a snapshot. */
-export function changesThings({ name, effect }: Tool, { context }: LiveRun): boolean {
-  if (effect === "write" || effect === "execute") return true;
+/**
+ * Calls that change the work folder, or anything else, are made one after the other, so that each has a snapshot. Hooks may
+ * change it at any call. One that waits for a person, or for another run, holds up no other.
+ */
+export function takesTurn({ name, effect }: Tool, { context }: LiveRun): boolean {
+  if (effect === "talk" || effect === "skill") return false;
+  if (effect === "write" || effect === "execute" || context.hooks.length > 0) return true;
   return effect === "network" && isProgramTool(name, context);
 }
 
-function mayHaveActed({ name, effect }: Tool, { context }: LiveRun, hasActed: boolean): boolean {
+function mayHaveActed({ name, effect }: Tool, { context }: LiveRun): boolean {
   if (isProgramTool(name, context)) return effect !== "read";
   if (effect !== "write" && effect !== "execute") return false; // Reading again does no harm; a child has a journal.
   const { cwd, workDir } = context.place.world;
   // What was written to the user's own folder cannot be undone.
-  return hasActed || (!isInside(cwd, workDir) && accessTo(context.place.world, cwd) === "write");
+  return !isInside(cwd, workDir) && accessTo(context.place.world, cwd) === "write";
 }
 
 function isProgramTool(name: string, { host, request }: LiveRun["context"]): boolean {

@@ -11,7 +11,7 @@ import type { ToolInput } from "../tools/tool.ts";
 import { callName } from "./call-journal.ts";
 import type { DurableRunParts } from "./durable-run.ts";
 
-export interface DurableApproval {
+interface DurableApproval {
   readonly approved: boolean;
   readonly rule: string;
   /** As the person changed it. */
@@ -70,7 +70,8 @@ export async function askUserDurably(
     await durable.parking.wait(call.callId, call.signal);
     return undefined;
   }
-  return typeof asked.answer === "string" ? asked.answer : undefined;
+  const { answer } = asked;
+  return answer === undefined || typeof answer === "string" ? answer : JSON.stringify(answer);
 }
 
 /** `tell`: is called with a question that was not there yet, so that its event and its row are written together. */

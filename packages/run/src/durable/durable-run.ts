@@ -3,16 +3,15 @@
  * same content of its skill and the same configuration; otherwise it ends and says why.
  */
 import { createHash } from "node:crypto";
-import type { Json, JsonObject } from "@metier/base/json";
+import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
+import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
 import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
-import { createQuestionQueue, type QuestionQueue } from "../run/run-policy.ts";
 import type { RunHost } from "../run/run-request.ts";
 import type { StartFault } from "../run/run-result.ts";
-import type { ToolLists } from "../tools/policy-rules.ts";
 import type { Spent } from "./journal-model.ts";
 import { createParking, type Parking } from "./parking.ts";
 import type { RunSteps } from "./run-steps.ts";
@@ -33,17 +32,27 @@ export interface DurableRunParts {
   /** What runs that it started have used, by the call that started them. */
   readonly spent: Map<string, Spent>;
   /** Lets the calls that change something be made one after the other. */
-  readonly turns: QuestionQueue;
+  readonly turns: Turns;
   /** The snapshot that its work folder begins with. */
   readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
-  /** How many skills' instructions were followed in it. */
-  followed: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
   /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
   acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
+}
+
+/** Acts one after the other; each hears of its own fault alone. */
+type Turns = <Value>(act: () => Promise<Value>) => Promise<Value>;
+
+function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const acted = last.then(act);
+    last = acted.catch(() => undefined);
+    return acted;
+  };
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -53,9 +62,8 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
     folderBefore,
     parking: createParking(),
     spent: new Map(),
-    turns: createQuestionQueue(),
+    turns: createTurns(),
     step: 0,
-    followed: steps.all(FOLLOW).length,
   };
 }
 
@@ -70,20 +78,31 @@ interface StartRecord {
 
 const START = "start";
 
-/** Recorded once; a run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn. */
+/**
+ * Recorded once; a durable run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn of a
+ * conversation.
+ */
 export async function holdToStart(
-  { steps }: DurableRunParts,
-  host: Pick<RunHost, "config">,
-  now: Pick<StartRecord, "model" | "system">,
+  prompt: string,
+  {
+    durable,
+    host,
+  }: { readonly durable?: DurableRunParts | undefined; readonly host: Pick<RunHost, "config"> },
+  {
+    model,
+    redactor,
+  }: { readonly model: { readonly id: string }; readonly redactor: Pick<Redactor, "redact"> },
   skill?: Pick<PreparedInvocation, "digest" | "skill">,
 ): Promise<Result<string, StartFault>> {
+  if (durable === undefined) return done(prompt);
+  const { steps } = durable;
   const config = digestOf(host.config());
   const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
-    const record: StartRecord = { content: digest, config, ...now };
+    const record: StartRecord = { content: digest, config, model: model.id, system: redactor.redact(prompt) };
     await steps.record(START, { ...record });
-    return done(now.system);
+    return done(record.system);
   }
   if (start.content !== digest) {
     return refused({
@@ -134,36 +153,16 @@ export function recallMemory(
   return last?.memory ? createMemory(last.memory.activations, last.memory.taintedBy) : begins;
 }
 
-/** A skill whose instructions are followed in the run. */
-export interface FollowedSkill {
-  readonly lists: ToolLists;
-  readonly folder?: string | undefined;
-}
-
-const FOLLOW = "follow ";
-
-/** Two calls of one answer may follow a skill each, at the same time: what is being written has its number, too. */
-export function recordFollowed(durable: DurableRunParts, followed: FollowedSkill): void {
-  durable.followed += 1;
-  const key = `${FOLLOW}${durable.followed}`;
-  // A write that fails stops the run.
-  durable.steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
-}
-
-export function recallFollowed({ steps }: DurableRunParts): readonly FollowedSkill[] {
-  return steps.all(FOLLOW) as unknown as readonly FollowedSkill[];
-}
-
 /**
  * Makes the work folder what it was after the last call that was recorded: what came after did not happen. A turn begins
  * with the folder of the turn before it.
  */
 export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
-  const newest = newestFolder(durable.steps.all("result ")) ?? durable.folderBefore;
+  const newest = newestFolder(durable.steps.all("result ", "stop ")) ?? durable.folderBefore;
   if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
 }
 
-/** The name of the last snapshot among the results of calls. */
+/** The name of the last snapshot among what was recorded of calls and hooks. */
 export function newestFolder(results: readonly Json[]): string | undefined {
   const kept = results as readonly { readonly folder?: string }[];
   return kept.findLast(({ folder }) => folder !== undefined)?.folder;

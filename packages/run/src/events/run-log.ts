@@ -35,14 +35,14 @@ export function runFolder({ runs }: Pick<Places, "runs">, runId: string): RunFol
 }
 
 /**
- * A log belongs to one run: it is an error when it is there already. That of a run which goes on is cut after the last event
- * that counts (`lastSeq`) first.
+ * A log belongs to one run: it is an error when it is there already. That of a durable run, which may have been begun before,
+ * is cut after the last event that counts (`lastSeq`) first.
  */
-export function openRunLog(places: Pick<Places, "runs">, runId: string, lastSeq = 0): RunSink {
+export function openRunLog(places: Pick<Places, "runs">, runId: string, lastSeq?: number): RunSink {
   const { folder, log } = runFolder(places, runId);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (lastSeq > 0) cutLog(log, lastSeq);
-  return openEventFile("log", log, lastSeq > 0);
+  if (lastSeq !== undefined) cutLog(log, lastSeq);
+  return openEventFile("log", log, lastSeq !== undefined);
 }
 
 /** What a killed process wrote after its journal's last word did not happen. */

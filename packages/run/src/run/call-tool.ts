@@ -8,7 +8,7 @@ import { checkJson, isJsonObject } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import { cleanText } from "@metier/base/text";
 import type { OutputFilterMode } from "@metier/skills/config";
-import { type CallJournal, changesThings, openCallJournal } from "../durable/call-journal.ts";
+import { type CallJournal, openCallJournal, takesTurn } from "../durable/call-journal.ts";
 import { askDurably } from "../durable/durable-questions.ts";
 import { MAX_ANSWER } from "../tools/read-answer.ts";
 import { suggestRules } from "../tools/suggest-rules.ts";
@@ -60,10 +60,7 @@ export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutp
   try {
     if (durable?.steps.stopping.aborted) durable.parking.go("released");
     const call: BegunCall = { ...asked, step: live.model.steps, startedAt: performance.now() };
-    const output = await answerCall(call, journal, live);
-    if (isLeft(call, live)) return LEFT;
-    const tell = (): ToolOutput => finish(call, output, live);
-    return journal ? await journal.end(tell) : tell();
+    return await answerCall(call, journal, live);
   } catch (fault) {
     if (durable?.steps.lost.aborted) return LEFT; // It could not be recorded, which has stopped the run.
     throw fault;
@@ -83,18 +80,26 @@ async function answerCall(
   journal: CallJournal | undefined,
   live: LiveRun,
 ): Promise<ToolOutput> {
+  const end = async (output: ToolOutput): Promise<ToolOutput> => {
+    if (isLeft(call, live)) return LEFT;
+    const tell = (): ToolOutput => finish(call, output, live);
+    return journal ? journal.end(tell) : tell();
+  };
   const doubt = journal?.doubt();
-  if (doubt) return doubt;
+  if (doubt) return end(doubt);
   const admitted = await admit(call, live);
-  if (!admitted.ok) return admitted.refusal;
-  if (isLeft(call, live)) return LEFT;
+  if (!admitted.ok) return end(admitted.refusal);
   const carryOut = async (): Promise<ToolOutput> => {
+    if (isLeft(call, live)) return LEFT;
+    journal?.enter();
+    const blocked = await askHooks(call, admitted.value, live, journal?.isTold());
+    if (blocked) return end(blocked);
     await journal?.begin();
-    return execute(call, admitted.value, live);
+    return end(await execute(call, admitted.value, live));
   };
   const { durable } = live.context;
-  if (durable === undefined || !changesThings(call.tool, live)) return carryOut();
-  return (await durable.turns(carryOut, call.signal)) ?? LEFT;
+  // Its snapshot is part of its turn: another call would be half in it.
+  return durable && takesTurn(call.tool, live) ? durable.turns(carryOut) : carryOut();
 }
 
 async function execute(
@@ -128,19 +133,17 @@ interface Admitted {
   readonly context: ToolContext;
   /** Absent: the skill has no hooks. */
   readonly hooked: HookedCall | undefined;
+  readonly decision: "allow" | "approved";
+  readonly rule: string;
 }
 
-/** Everything that is asked before a call is carried out; a refusal is the answer the model gets. */
+/** Everything that is decided before a call is carried out; a refusal is the answer the model gets. */
 async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, ToolOutput>> {
   const { callId, tool, input, signal, step } = call;
   const { context: run } = live;
   const refuse = (rule: string, message: string): Result<Admitted, ToolOutput> => {
     recordCall(call, "deny", rule, live);
     return refused(show(fault(message), tool, live));
-  };
-  const deny = (rule: string, message: string): Result<Admitted, ToolOutput> => {
-    live.denied.push({ tool: tool.name, reason: rule });
-    return refuse(rule, message);
   };
   if (!live.slots.admit(step)) {
     return refuse(`one step has at most ${MOST_CALLS_PER_STEP} tool calls`, TOO_MANY_CALLS);
@@ -155,7 +158,10 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
   const { value } = checked.value;
   const { answer, rule, message, argv, changed } = await decide(call, value, live);
   if (isLeft(call, live)) return refused(LEFT);
-  if (answer === "deny") return deny(rule, message);
+  if (answer === "deny") {
+    live.denied.push({ tool: tool.name, reason: rule });
+    return refuse(rule, message);
+  }
   const context = { ...toolContext(live, callId, signal, tool.name), argv };
   const hooked =
     run.hooks.length === 0
@@ -167,12 +173,30 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
           step,
           context,
         };
-  const blocked = hooked && (await beforeTool(hooked, live));
-  if (blocked) return deny(blocked, `\`${tool.name}\` was not carried out: ${blocked}`);
   const carriedOut = changed ?? checked.value;
-  const recorded = changed ? { ...call, input: changed.value } : call;
-  recordCall(recorded, answer === "ask" ? "approved" : "allow", rule, live);
-  return done({ input: carriedOut.value, read: carriedOut.read, context, hooked });
+  return done({
+    input: carriedOut.value,
+    read: carriedOut.read,
+    context,
+    hooked,
+    decision: answer === "ask" ? "approved" : "allow",
+    rule,
+  });
+}
+
+/** The last word before a call is carried out; why it is not, where a hook says so. */
+async function askHooks(
+  call: BegunCall,
+  { hooked, decision, rule, input }: Admitted,
+  live: LiveRun,
+  isTold = false,
+): Promise<ToolOutput | undefined> {
+  const { tool } = call;
+  const blocked = hooked && (await beforeTool(hooked, live));
+  if (blocked || !isTold) recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
+  if (blocked === undefined) return undefined;
+  live.denied.push({ tool: tool.name, reason: blocked });
+  return show(fault(`\`${tool.name}\` was not carried out: ${blocked}`), tool, live);
 }
 
 /** `value`: as JSON, for whoever decides. `read`: for the tool. */

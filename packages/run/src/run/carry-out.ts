@@ -43,8 +43,11 @@ export async function carryOut(
   const { recorder } = context;
   const { durable } = context;
   const startedAt = performance.now() - (durable?.steps.activeMs() ?? 0);
-  if (durable?.steps.isResumed) recorder.emit({ type: "run-resumed", activeMs: durable.steps.activeMs() });
-  else {
+  if (durable?.steps.isResumed) {
+    const { subject, model } = context;
+    const activeMs = durable.steps.activeMs();
+    recorder.emit({ type: "run-resumed", skill: subject.skill.name, model: model.id, activeMs });
+  } else {
     context.parent?.onChild({ runId: context.runId, skill: context.subject.skill.name });
     recorder.emit(describeStart(context));
   }
@@ -239,9 +242,11 @@ function removeEmpty({ folder, work }: ReturnType<typeof runFolder>): void {
   rmdirSync(folder);
 }
 
-/** Of a run that did not come about nothing is kept. */
+/** Of a run that did not come about nothing is kept; one that another process began, or has now, did come about. */
 export async function abandonRun(given: RunGiven): Promise<void> {
   await closeRun(given);
   given.recording?.discard?.();
+  const { steps } = given.durable ?? {};
+  if (steps?.isResumed || steps?.lost.aborted) return;
   rmSync(runFolder(given.host.places, given.runId).folder, { recursive: true, force: true });
 }

@@ -11,14 +11,8 @@ import type { Redactor } from "@metier/sandbox/secrets";
 import { hasFolder, neutralise, type Skill } from "@metier/skills";
 import type { ModelMessage } from "ai";
 import type { CustomCommand } from "../agents/load-commands.ts";
-import {
-  type DurableRunParts,
-  type FollowedSkill,
-  holdToStart,
-  recallFollowed,
-  recordFollowed,
-  restoreFolder,
-} from "../durable/durable-run.ts";
+import { type DurableRunParts, holdToStart, restoreFolder } from "../durable/durable-run.ts";
+import { followSkills } from "../durable/followed-skills.ts";
 import type { ConversationMemory } from "../invoke/conversation-trust.ts";
 import { type Caller, decideAccess, type InvocationRefusal } from "../invoke/invocation.ts";
 import { readArguments, substituteArguments } from "../invoke/render-body.ts";
@@ -110,15 +104,9 @@ async function decideTurn(
   const { name } = CHAT.skill;
   const { approve } = request;
   const prompt = writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions);
-  const begun = durable
-    ? await holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) })
-    : done(prompt);
+  const begun = await holdToStart(prompt, given, { model, redactor });
   if (!begun.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, begun.refusal));
-  const follow = ({ lists: more, folder }: FollowedSkill): void => {
-    policy.activate(more);
-    if (folder !== undefined) place.show(folder);
-  };
-  for (const followed of durable ? recallFollowed(durable) : []) follow(followed);
+  const follow = followSkills({ policy, place, durable, listsOf: skillLists });
   const context: RunContext = {
     ...given,
     subject: { ...CHAT, caller: request.caller ?? {} },
@@ -152,15 +140,7 @@ async function decideTurn(
       ...found,
       ...redactor.diagnostics,
     ],
-    follow(prepared) {
-      const { skill } = prepared;
-      const followed = {
-        lists: skillLists(prepared),
-        folder: hasFolder(skill) ? skill.directory : undefined,
-      };
-      follow(followed);
-      if (durable) recordFollowed(durable, followed);
-    },
+    follow,
   };
   return done(context);
 }

@@ -5,16 +5,10 @@
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { done, type Result, refused } from "@metier/base/result";
 import type { World } from "@metier/sandbox";
-import { hasFolder, type Skill, tellOrigin } from "@metier/skills";
+import { type Skill, tellOrigin } from "@metier/skills";
 import { describeCycle, findAgent, findCycle, type NamedAgent, preloadSkills } from "../agents/agent.ts";
-import {
-  type FollowedSkill,
-  holdToStart,
-  recallFollowed,
-  recallMemory,
-  recordFollowed,
-  restoreFolder,
-} from "../durable/durable-run.ts";
+import { holdToStart, recallMemory, restoreFolder } from "../durable/durable-run.ts";
+import { followSkills } from "../durable/followed-skills.ts";
 import { refuseMissingTools } from "../invoke/check-needs.ts";
 import type { InvocationRefusal, PreparedInvocation } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
@@ -47,8 +41,7 @@ export async function decideSkillRun(
   const { agent } = chosen.value;
   const output = await decideOutput(skill, request.output);
   if (!output.ok) return refused(failedResult(runId, prepared, output.refusal));
-  const { durable } = given;
-  const memory = recallMemory(durable);
+  const memory = recallMemory(given.durable);
   const redactor = openRedactor(prepared, given);
   const place = await openPlace(prepared, given, { redactor, conversation: memory.trust });
   const unreachable = refuseWithoutSocket(skill, place.sandbox);
@@ -68,9 +61,10 @@ export async function decideSkillRun(
   const { policy } = equipped.value;
   const tools = model.lean ? trimTools(equipped.value.tools, prepared, host) : equipped.value.tools;
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
-  const begun = await beginAs(prompt, decided, model, given);
+  const begun = await holdToStart(prompt, given, { model, redactor }, prepared);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
-  for (const followed of durable ? recallFollowed(durable) : []) follow(followed, decided, policy);
+  const { durable } = given;
+  const follow = followSkills({ policy, place, durable, listsOf: followedLists });
   const planned = await reportDecisions(decided, model, equipped.value, given);
   const context: RunContext = {
     ...given,
@@ -95,11 +89,7 @@ export async function decideSkillRun(
     budget: budget.value,
     recorder: await openRecorder(given, redactor),
     diagnostics: (found) => [...planned, ...found],
-    follow(other) {
-      const followed = describeFollowed(other);
-      follow(followed, decided, policy);
-      if (durable) recordFollowed(durable, followed);
-    },
+    follow,
   };
   return done(context);
 }
@@ -116,31 +106,9 @@ async function openPlace(
   return place;
 }
 
-/** The system prompt that holds: of a durable run that of its start, which also says whether it may go on. */
-async function beginAs(
-  prompt: string,
-  { prepared, redactor }: DecidedRun,
-  model: ResolvedModel,
-  { durable, host }: RunGiven,
-): Promise<Result<string, StartFault>> {
-  if (durable === undefined) return done(prompt);
-  return holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) }, prepared);
-}
-
 function openApprovals({ name }: Skill, { host, request, questions }: RunGiven): RunContext["approvals"] {
   const { approve } = request;
   return createApprovals({ skill: name, queue: questions, approve, sessionRules: host.sessionRules });
-}
-
-/** Another skill whose instructions the model follows from here on. */
-function follow({ lists, folder }: FollowedSkill, { place }: DecidedRun, policy: GrowingPolicy): void {
-  policy.activate(lists);
-  if (folder !== undefined) place.show(folder);
-}
-
-function describeFollowed(other: PreparedInvocation): FollowedSkill {
-  const { skill } = other;
-  return { lists: followedLists(other), folder: hasFolder(skill) ? skill.directory : undefined };
 }
 
 function ownLimits({ manifest }: Skill, agent: NamedAgent | undefined): Partial<RunLimits> {

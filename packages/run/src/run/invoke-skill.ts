@@ -11,7 +11,7 @@ import { activateInline, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import { abandonRun, carryOut, setUpRun } from "./carry-out.ts";
 import { decideSkillRun } from "./decide-skill-run.ts";
-import { giveRun, type RunContext } from "./run-context.ts";
+import { giveRun, type RunContext, type RunParent } from "./run-context.ts";
 import { hideRestricted, keepingOf, type RunHost, type RunRequest } from "./run-request.ts";
 import {
   type InvokeOutcome,
@@ -61,18 +61,22 @@ export async function invokeAnywhere(
   if (prepared.execution === "isolated") {
     if (parent === undefined) keepingOf(host).tidy();
     const durable = own ?? (await parent?.durable?.({ skill: prepared.skill.name, runId }));
+    if (durable?.steps.result !== undefined) return repeatResult(durable.steps.result, parent);
     const run = giveRun({ runId, host, request, parent, invoke: invokeAnywhere, durable });
     const { result, left } = await carryOut(run, (start) => decideSkillRun(prepared, start));
     if (left !== undefined) return { kind: "left", why: left };
-    await durable?.steps.end(result.status, toStored(result));
+    await durable?.steps.end(result);
     return { kind: "run", result };
   }
   const { text } = activateInline(prepared, parent?.memory ?? createMemory(), filesOf(prepared, host));
   return { kind: "inline", text, prepared };
 }
 
-function toStored(result: RunResult): Json {
-  return JSON.parse(JSON.stringify(result)) as Json;
+/** Of a run that ended in another process: what it used counts for whoever started it. */
+function repeatResult(stored: Json, parent: RunParent | undefined): InvokeOutcome {
+  const result = stored as unknown as RunResult;
+  parent?.budget.add(result.usage, result.cost);
+  return { kind: "run", result };
 }
 
 /** The outcome of a request for a run, whatever became of it. */

@@ -1,9 +1,10 @@
 /**
- * The events of a run as server-sent events. Everything comes from the journal, in order; a notice only says when to look.
- * Read on demand: a client that reads slowly holds a few events in memory, not all of them.
+ * The events of a run as server-sent events. Everything that has a number comes from the journal, in order; a notice only says
+ * when to look. What the model is writing comes in between as `event: text` without a number: it is not kept, and the answer
+ * that follows has all of it. Read on demand: a client that reads slowly holds a few events in memory, not all of them.
  */
 
-import type { Json } from "@metier/base/json";
+import { isJsonObject, type Json } from "@metier/base/json";
 import { ENDED, type JournalEvent, type JournalStore } from "@metier/durable";
 import type { RunNotices } from "../runs/run-notices.ts";
 
@@ -22,6 +23,8 @@ interface EventStreamParts {
   /** Whether the key that it was opened with still acts. */
   mayGoOn(): Promise<boolean>;
   project(event: JournalEvent): Json;
+  /** Pieces of a text as clients may see them; `end`: the text is whole. */
+  readonly text: { push(piece: string): string; end(): string };
   onEnd(): void;
   onFault(fault: unknown): void;
 }
@@ -32,19 +35,34 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
   const signal = AbortSignal.any([parts.signal, closed.signal]);
   let after = parts.after;
   let isFirst = true;
+  let written = "";
+  const ignore = parts.notices.onText(parts.runId, (piece) => {
+    written += parts.text.push(piece);
+  });
   const end = (): void => {
+    ignore();
     closed.abort();
     parts.onEnd();
+  };
+  const takeText = (): string => {
+    const frame = `event: text\ndata: ${JSON.stringify({ runId: parts.runId, text: written })}\n\n`;
+    written = "";
+    return frame;
   };
   const next = async (): Promise<string | undefined> => {
     if (isFirst) {
       isFirst = false;
       return "retry: 1000\n: connected\n\n"; // The headers go out at once, also of a quiet run.
     }
-    const batch = await nextBatch(parts, after, signal);
+    const batch = await nextBatch(parts, after, signal, () => written !== "");
     if (batch === "ended" || signal.aborted || !(await parts.mayGoOn())) return undefined;
-    if (batch.length === 0) return ": heartbeat\n\n";
+    if (batch.length === 0) return written === "" ? ": heartbeat\n\n" : takeText();
     after = batch.at(-1)?.seq ?? after;
+    // A whole answer has everything that was written until then.
+    if (batch.some(({ event }) => isJsonObject(event) && event.type === "model-answered")) {
+      parts.text.end();
+      written = "";
+    }
     return batch
       .map((event) => `id: ${event.seq}\ndata: ${JSON.stringify(parts.project(event))}\n\n`)
       .join("");
@@ -74,6 +92,7 @@ async function nextBatch(
   { journal, notices, runId, heartbeatMs, pollMs }: EventStreamParts,
   after: number,
   signal: AbortSignal,
+  hasText: () => boolean,
 ): Promise<readonly JournalEvent[] | "ended"> {
   const until = performance.now() + heartbeatMs;
   for (;;) {
@@ -93,6 +112,6 @@ async function nextBatch(
     } finally {
       waiting.abort();
     }
-    if (signal.aborted || performance.now() >= until) return [];
+    if (signal.aborted || performance.now() >= until || hasText()) return [];
   }
 }

@@ -17,6 +17,8 @@ interface AdvanceParts {
   readonly shelf: SkillShelf;
   /** The server's own, with more or other options. */
   open(more: MetierOptions): Promise<Metier>;
+  /** How long a question waits for an answer, in milliseconds; absent: for ever. */
+  readonly questionMs?: number | undefined;
 }
 
 const MOST_SECRETS = 1_000;
@@ -42,7 +44,7 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
       env: await openSecrets(parts, run.tenant),
       allow: await allowedSkills(parts, run),
     });
-    return view.durable.advance(lease);
+    return view.durable.advance(lease, { questionMs: parts.questionMs });
   };
 }
 

@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { metierPlaces, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
+import type { JournalStore } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
-import { runFolder } from "@metier/run/events";
+import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
 import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import type { RunNotices } from "../runs/run-notices.ts";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns } from "./advance-runs.ts";
@@ -19,6 +21,8 @@ interface LocalServiceOptions
   /** Replaces the OS home. */
   readonly home?: string | undefined;
   readonly environment: Environment;
+  /** How long approvals and questions wait for an answer, in milliseconds. Default: for ever. */
+  readonly questionMs?: number | undefined;
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
 }
@@ -69,9 +73,17 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       engine,
       shelf,
       masterKey: keys,
-      openAdvance: (watched) => advanceRuns({ journal: watched, records, keys, shelf, open }),
+      openAdvance: (watched, notices) =>
+        advanceRuns({
+          journal: watched,
+          records,
+          keys,
+          shelf,
+          questionMs: options.questionMs,
+          open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+        }),
       tidy: async () => void (await snapshots.collect(await journal.snapshots())),
-      workFolder: async (runId) => runFolder(places, runId).work,
+      workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
       hiddenFolders: [
         [places.home, "~"],
         [process.cwd(), "."],
@@ -98,6 +110,21 @@ function refuseWithoutSandbox(why: string): Result<never> {
     message: `The service does not start: ${why}`,
     hint: "A service runs skills for others, so it never runs them without a sandbox.",
   });
+}
+
+/** What a model is writing, for who follows its run. */
+function tellText({ wrote }: Pick<RunNotices, "wrote">, event: RunEvent): void {
+  if (event.type === "text-delta") wrote(event.runId, event.text);
+}
+
+/** The turns of a conversation work in the folder of its first one. */
+async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
+  let first = runId;
+  for (;;) {
+    const previous = (await journal.get(first))?.order.previous;
+    if (typeof previous !== "string") return first;
+    first = previous;
+  }
 }
 
 /** Those that a user may call by name. */

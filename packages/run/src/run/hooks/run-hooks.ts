@@ -81,18 +81,37 @@ export async function askStopHooks(
   return { goesOn: false, outcome };
 }
 
+interface StopRecord {
+  /** Absent: it may end. */
+  readonly reason?: string;
+  /** The snapshot of the work folder after the hooks. */
+  readonly folder?: string;
+}
+
 /** In a durable run the verdict on one answer is recorded, and holds in every process. */
 async function askOnce(
-  { context: { durable }, model }: LiveRun,
+  live: LiveRun,
   continued: number,
   ask: () => Promise<string | undefined>,
 ): Promise<string | undefined> {
+  const { durable, place } = live.context;
   if (durable === undefined) return ask();
-  const key = `stop ${model.steps} ${continued}`;
-  const known = durable.steps.find(key);
-  if (known !== undefined) return typeof known === "string" ? known : undefined;
+  const { steps } = durable;
+  const name = `stop ${live.model.steps} ${continued}`;
+  const known = steps.find(name) as StopRecord | undefined;
+  if (known !== undefined) return known.reason;
+  if (steps.find(`acted ${name}`) !== undefined) {
+    tell(live, "hook.failed", "The process ended while a `stop` hook acted; it was not asked again.");
+    return undefined;
+  }
+  durable.acting = name;
   const reason = await ask();
-  await durable.steps.record(key, reason ?? null);
+  if (live.stop.signal.aborted) return reason; // It was cut off.
+  const kept = await steps.keepFolder(place.world.workDir);
+  await steps.record(name, {
+    ...(reason !== undefined && { reason }),
+    ...(kept?.ok && { folder: kept.value }),
+  });
   return reason;
 }
 

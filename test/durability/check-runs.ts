@@ -1,0 +1,121 @@
+/** What a run of the durability suite left: its journal, its events, its work folder, and what it did outside. */
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { DurableRun } from "@metier/durable";
+import type { SqliteReader } from "@metier/durable/sqlite";
+import type { RunEvent, TokenUsage } from "@metier/run/events";
+import type { World } from "../support/world.ts";
+import { readLedger } from "./ledger-provider.ts";
+import { FOLDERS, type Kind, readPlan, stepsOf } from "./plans.ts";
+
+export interface Told {
+  calls: number;
+  /** Calls of which the model was told that nobody knows what they did. */
+  unknown: number;
+  /** How often a run was taken up by another process. */
+  resumed: number;
+}
+
+type Complain = (what: string) => void;
+
+export async function checkRun(
+  world: World,
+  { journal }: SqliteReader,
+  run: DurableRun,
+  told: Told,
+): Promise<string[]> {
+  const faults: string[] = [];
+  const { message } = run.order;
+  const { kind, number } = readPlan(typeof message === "string" ? message : `PLAN ${run.skill} 0`);
+  const complain = (what: string): void => void faults.push(`${run.id} (${kind} ${number}): ${what}`);
+  if (run.status !== "completed") complain(`is ${run.status}: ${sayError(run.result)}`);
+  const stored = await journal.events(run.id, 0, 100_000);
+  if (stored.some(({ seq }, at) => seq !== at + 1)) complain("its events are not numbered without a gap");
+  const events = stored.map(({ event }) => event as unknown as RunEvent);
+  const count = (type: RunEvent["type"]): number => events.filter((event) => event.type === type).length;
+  if (count("run-started") !== 1) complain(`began ${count("run-started")} times`);
+  if (count("run-finished") !== 1) complain(`ended ${count("run-finished")} times`);
+  if (count("model-answered") !== stepsOf(kind)) complain(`has ${count("model-answered")} answers`);
+  told.resumed += count("run-resumed");
+  checkCalls(events, kind, complain, told);
+  if (run.result !== undefined) checkUsage(run, events, complain);
+  const folder = readFolder(join(world.home, ".metier", "state", "runs", run.id, "work"));
+  if (kind === "caller") checkLedger(world.root, number, events, folder["log.txt"] ?? "", complain);
+  else if (JSON.stringify(folder) !== JSON.stringify(FOLDERS[kind])) {
+    complain(`its folder has ${JSON.stringify(folder)}`);
+  }
+  return faults;
+}
+
+function sayError(result: DurableRun["result"]): string {
+  const { error } = (result ?? {}) as { readonly error?: unknown };
+  return JSON.stringify(error ?? result ?? "no result").slice(0, 400);
+}
+
+function checkCalls(events: readonly RunEvent[], kind: Kind, complain: Complain, told: Told): void {
+  const ended = events.filter((event) => event.type === "tool-finished");
+  const names = ended.map(({ step, callId }) => `${step} ${callId}`);
+  if (new Set(names).size !== names.length) complain("a call ended twice");
+  told.calls += ended.length;
+  for (const { tool, isError, text } of ended) {
+    if (!isError) continue;
+    if (kind === "caller" && isUnknown(text)) told.unknown += 1;
+    else complain(`${tool} failed: ${text.slice(0, 300)}`);
+  }
+}
+
+function isUnknown(text: string): boolean {
+  return /^The outcome of this call of `bash` is unknown|capability_outcome_unknown/.test(text);
+}
+
+/** What was told to be done was done, once; of the rest it was said that nobody knows, and it was done once or never. */
+function checkLedger(
+  root: string,
+  number: number,
+  events: readonly RunEvent[],
+  log: string,
+  complain: Complain,
+): void {
+  const lines = readLedger(root);
+  const ended = events.filter((event) => event.type === "tool-finished");
+  const noted = log.replace(/^644 /, "").split("\n").filter(Boolean);
+  const succeeded = ended.filter(({ isError }) => !isError).length;
+  if (noted.length !== succeeded)
+    complain(`${succeeded} calls succeeded, and its folder says ${noted.join(", ")}`);
+  for (const line of [`set s${number}`, `add a${number}`, `add p${number}`]) {
+    const times = lines.filter((other) => other === line).length;
+    if (times > 1) complain(`\`${line}\` happened ${times} times`);
+    if (times === 0 && noted.includes(line)) complain(`\`${line}\` is said to be done, and is not`);
+  }
+}
+
+/** The budget counts each answer once, those of the runs it started included. */
+function checkUsage({ result }: DurableRun, events: readonly RunEvent[], complain: Complain): void {
+  const { usage } = result as unknown as { readonly usage: TokenUsage };
+  const own = events.flatMap((event) => (event.type === "model-answered" ? [event.usage.totalTokens] : []));
+  const sum = own.reduce((all, tokens) => all + tokens, 0);
+  const hasChildren = events.some(({ type }) => type === "child-started");
+  if (hasChildren ? usage.totalTokens <= sum : usage.totalTokens !== sum) {
+    complain(`used ${usage.totalTokens} tokens, and its answers say ${sum}`);
+  }
+}
+
+function readFolder(folder: string, under = ""): Readonly<Record<string, string>> {
+  const found: [string, string][] = [];
+  for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
+    const path = join(folder, name);
+    const stats = lstatSync(path);
+    const inside = `${under}${name}`;
+    if (stats.isSymbolicLink()) found.push([inside, `link to ${readlinkSync(path)}`]);
+    else if (stats.isDirectory())
+      found.push([inside, "folder"], ...Object.entries(readFolder(path, `${inside}/`)));
+    else found.push([inside, `${(stats.mode & 0o777).toString(8)} ${readText(path, name)}`]);
+  }
+  return Object.fromEntries(found);
+}
+
+/** Calls of one step may write their lines in any order. */
+function readText(path: string, name: string): string {
+  const text = readFileSync(path, "utf8");
+  return name === "log.txt" ? `${text.trimEnd().split("\n").sort().join("\n")}\n` : text;
+}
