@@ -107,6 +107,8 @@ test("calls of one answer that have the same id are told apart", async () => {
   const runId = await metier.durable.start({ skill: "build", message: "Do it." });
   const { result } = await workUntil(metier, runId, "completed");
   expect(result).toMatchObject({ files: [{ path: "a" }, { path: "b" }, { path: "c" }] });
+  const types = (await journaledEvents(durable, runId)).map(({ type }) => type);
+  expect(types.filter((type) => type === "tool-finished")).toHaveLength(3);
 });
 
 test("a skill whose content changed while its run waited is not resumed, and says why", async () => {
