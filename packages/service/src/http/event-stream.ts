@@ -9,6 +9,8 @@ import { ENDED, type JournalEvent, type JournalStore } from "@metier/durable";
 import type { RunNotices } from "../runs/run-notices.ts";
 
 const BATCH = 100;
+/** Of a text that is being written, for a client that reads slowly: what is more, it sees in the whole answer. */
+const MOST_WRITTEN = 64 * 1024;
 
 interface EventStreamParts {
   readonly journal: JournalStore;
@@ -37,7 +39,8 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
   let isFirst = true;
   let written = "";
   const ignore = parts.notices.onText(parts.runId, (piece) => {
-    written += parts.text.push(piece);
+    const shown = parts.text.push(piece);
+    if (written.length < MOST_WRITTEN) written += shown;
   });
   const end = (): void => {
     ignore();
