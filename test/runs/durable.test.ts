@@ -96,12 +96,19 @@ test("two calls of one step both wait, and are answered in either order", async 
 
 test("calls of one answer that have the same id are told apart", async () => {
   const world = createRunWorld({ build: ["allowed-tools: Bash"] });
-  const same = ["a", "b"].map((name) => ({ tool: "bash", id: "call_0", input: { command: write(name) } }));
+  const ids = { a: "call_0-3", b: "call_0", c: "call_0" };
+  const same = Object.entries(ids).map(([name, id]) => ({
+    tool: "bash",
+    id,
+    input: { command: write(name) },
+  }));
   const durable = openDurable(world, [{ answer: { toolCalls: same } }, says("Done.")]);
   const metier = await durable.open();
   const runId = await metier.durable.start({ skill: "build", message: "Do it." });
   const { result } = await workUntil(metier, runId, "completed");
-  expect(result).toMatchObject({ files: [{ path: "a" }, { path: "b" }] });
+  expect(result).toMatchObject({ files: [{ path: "a" }, { path: "b" }, { path: "c" }] });
+  const types = (await journaledEvents(durable, runId)).map(({ type }) => type);
+  expect(types.filter((type) => type === "tool-finished")).toHaveLength(3);
 });
 
 test("a skill whose content changed while its run waited is not resumed, and says why", async () => {

@@ -5,7 +5,7 @@ import type { DurableRun, Question, RunEngine } from "@metier/durable";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
 import type { RunEvent } from "@metier/run/events";
 import { createScriptModel, type Script } from "@metier/run/model";
-import type { Metier, MetierOptions, WorkerOptions } from "@metier/runtime";
+import type { Metier, MetierOptions } from "@metier/runtime";
 import { expect, onTestFinished } from "vitest";
 import type { World } from "./world.ts";
 
@@ -56,7 +56,7 @@ export async function workUntil(
 
 /** The same with more options of the worker. */
 export async function workAs(
-  options: WorkerOptions,
+  options: Parameters<Metier["durable"]["work"]>[0],
   metier: Metier,
   runId: string,
   ...status: DurableRun["status"][]

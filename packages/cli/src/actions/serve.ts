@@ -10,7 +10,7 @@ import { homeFolder } from "../open-metier.ts";
 import { durableFolder } from "./terminal-runs.ts";
 
 /** A service that is told to end is gone within ten seconds. */
-const STOP_MS = 8_000;
+const STOP_MS = 7_000;
 const MOST_LEASE_SECONDS = 3600;
 const MOST_ANSWER_SECONDS = 365 * 24 * 3600;
 

@@ -1,8 +1,10 @@
 /** Durability on one machine: journal, records, engine, snapshots and keys in one folder, which belongs to one process. */
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
-import { done, type Result } from "@metier/base/result";
+import { done, type Result, refused } from "@metier/base/result";
 import { catchUp, catchUpOne } from "../catch-up.ts";
+import type { MasterKeyPlaces } from "../keys/key-ring.ts";
 import { type MasterKey, openMasterKey } from "../keys/master-key.ts";
 import type { LocalDurability } from "../local-durability.ts";
 import type { RecordStore } from "../record-store.ts";
@@ -35,8 +37,8 @@ export async function openLocal({
 }: LocalPlace): Promise<Result<LocalState>> {
   const claim = claimHome(folder);
   if (!claim.ok) return claim;
-  const keys = openMasterKey({ environment, file: join(folder, "master-key.json") });
   const file = join(folder, "journal.db");
+  const keys = openKeys({ environment, file: join(folder, "master-key.json") }, file);
   const lane = only === undefined ? undefined : `run ${only}`;
   const store = keys.ok ? openSqliteStore({ file }) : keys;
   const engine = store.ok ? openSqliteEngine({ file, isAlone: true, lane }) : store;
@@ -59,5 +61,16 @@ export async function openLocal({
       close();
       claim.value.release();
     },
+  });
+}
+
+/** A new key would open nothing of what is there: a journal without its key is for its owner to put right. */
+function openKeys(places: MasterKeyPlaces, journal: string): Result<MasterKey> {
+  const isUsed = (statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const isKept = Boolean(places.environment.METIER_MASTER_KEY) || existsSync(places.file);
+  if (isKept || !isUsed) return openMasterKey(places);
+  return refused({
+    message: `The master key \`${places.file}\` is missing, and \`${journal}\` was written with it.`,
+    hint: "Restore it from a copy, or set METIER_MASTER_KEY; to start anew without the stored secrets and runs, move the folder away.",
   });
 }

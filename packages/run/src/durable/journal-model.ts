@@ -101,9 +101,10 @@ function nameCall(
   held: readonly LanguageModelV4StreamPart[],
 ): LanguageModelV4StreamPart {
   if (part.type !== "tool-call") return part;
-  const { toolCallId } = part;
-  const isTaken = held.some((other) => other.type === "tool-call" && other.toolCallId === toolCallId);
-  return isTaken ? { ...part, toolCallId: `${toolCallId}-${held.length + 1}` } : part;
+  const taken = new Set(held.flatMap((other) => (other.type === "tool-call" ? [other.toolCallId] : [])));
+  let { toolCallId } = part;
+  for (let number = 2; taken.has(toolCallId); number += 1) toolCallId = `${part.toolCallId}-${number}`;
+  return { ...part, toolCallId };
 }
 
 /** Pieces of one text become one; those of a call's input are in the call. What a provider sent beside it is not needed. */

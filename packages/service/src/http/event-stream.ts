@@ -9,6 +9,8 @@ import { ENDED, type JournalEvent, type JournalStore } from "@metier/durable";
 import type { RunNotices } from "../runs/run-notices.ts";
 
 const BATCH = 100;
+/** Of a text that is being written, for a client that reads slowly: what is more, it sees in the whole answer. */
+const MOST_WRITTEN = 64 * 1024;
 
 interface EventStreamParts {
   readonly journal: JournalStore;
@@ -20,6 +22,8 @@ interface EventStreamParts {
   readonly pollMs: number;
   /** The client has gone, or the service stops. */
   readonly signal: AbortSignal;
+  /** Whether the key that it was opened with still acts. */
+  mayGoOn(): Promise<boolean>;
   project(event: JournalEvent): Json;
   /** Pieces of a text as clients may see them; `end`: the text is whole. */
   readonly text: { push(piece: string): string; end(): string };
@@ -35,7 +39,8 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
   let isFirst = true;
   let written = "";
   const ignore = parts.notices.onText(parts.runId, (piece) => {
-    written += parts.text.push(piece);
+    const shown = parts.text.push(piece);
+    if (written.length < MOST_WRITTEN) written += shown;
   });
   const end = (): void => {
     ignore();
@@ -53,7 +58,7 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
       return "retry: 1000\n: connected\n\n"; // The headers go out at once, also of a quiet run.
     }
     const batch = await nextBatch(parts, after, signal, () => written !== "");
-    if (batch === "ended" || signal.aborted) return undefined;
+    if (batch === "ended" || signal.aborted || !(await parts.mayGoOn())) return undefined;
     if (batch.length === 0) return written === "" ? ": heartbeat\n\n" : takeText();
     after = batch.at(-1)?.seq ?? after;
     // A whole answer has everything that was written until then.

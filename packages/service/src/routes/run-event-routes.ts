@@ -62,6 +62,7 @@ const readEvents = defineRoute<EventsQuery>({
         after,
         ...context.times,
         signal: AbortSignal.any([signal, context.stopping]),
+        mayGoOn: () => context.keys.stillActs(identity, context.now()),
         project: projection.event,
         text: projection.text,
         onEnd: close,
