@@ -22,7 +22,7 @@ const approvalShape = recordShape<ApprovalQuestion>(
 );
 const questionShape = recordShape<UserQuestion>({ question: textShape, options: listShape(textShape) });
 
-export interface Answering {
+interface Answering {
   readonly journal: JournalStore;
   /** Whom to ask. Both absent: nobody. */
   readonly ask: Pick<RunRequest, "approve" | "askUser">;
@@ -34,7 +34,7 @@ export interface Answering {
 export type AnswerAll = (questions: readonly Question[]) => Promise<boolean>;
 
 /** What is allowed for the session is allowed as long as this lives. */
-export function answerQuestions(context: CliContext, { journal, ask, approve }: Answering): AnswerAll {
+export function answerInTerminal(context: CliContext, { journal, ask, approve }: Answering): AnswerAll {
   const by = readCaller({}).userId ?? "terminal";
   const session = createSession();
   const answerOne = async (question: Question): Promise<Omit<QuestionAnswer, "by"> | undefined> => {

@@ -11,10 +11,10 @@ import type { RunEvent } from "@metier/run/events";
 import type { Metier, MetierOptions } from "@metier/runtime";
 import { type CliContext, listenTwice, out, STOPPING } from "../context.ts";
 import { openRunScreen } from "../output/run-screen.ts";
-import { type AnswerAll, answerQuestions } from "./durable-answers.ts";
+import { type AnswerAll, answerInTerminal } from "./durable-answers.ts";
 import { questionsFor } from "./run-request.ts";
 
-export interface SessionFlags {
+interface SessionFlags {
   readonly json: boolean;
   readonly events: boolean;
   readonly quiet: boolean;
@@ -22,7 +22,7 @@ export interface SessionFlags {
   readonly approve: boolean;
 }
 
-export interface DurableSession {
+interface DurableSession {
   /** For the `Metier` that goes on with the run. */
   readonly options: MetierOptions;
   /** Until the run has ended, waits for somebody who is not here, or is given back. */
@@ -93,7 +93,7 @@ async function goOn(
     if (events) out(context, JSON.stringify(event));
     else screen.onEvent(event);
   };
-  const answer = answerQuestions(beside, { journal: local.journal, ask, approve: flags.approve });
+  const answer = answerInTerminal(beside, { journal: local.journal, ask, approve: flags.approve });
   try {
     const why = await advance({ ...parts, answer, interrupted: interrupted.promise });
     const run = await local.journal.get(runId);

@@ -61,7 +61,7 @@ export async function readDurableRuns<Found>(
 ): Promise<Found | undefined> {
   const file = join(durableFolder(context, flags), "journal.db");
   if (!existsSync(file)) return undefined;
-  const { openSqliteReader } = await import("@metier/durable/reading");
+  const { openSqliteReader } = await import("@metier/durable/local");
   const reader = openSqliteReader({ file });
   if (!reader.ok) {
     if (!flags.json) err(context, `Durable runs cannot be read: ${reader.refusal.message}`);
