@@ -185,6 +185,18 @@ describe("metier runs resume", () => {
     expect((await world.cli("runs", "resume", runId, "--approve")).code).toBe(0);
   });
 
+  test("a run that is deleted is forgotten, also when it waits; not while another process has it", async () => {
+    const world = await durableWorld([WRITES]);
+    const runId = await startWaiting(world);
+    const other = await openLocal({ folder: serviceFolder(world), environment: {} });
+    if (!other.ok) throw new Error(other.refusal.message);
+    expect((await world.cli("runs", "delete", runId)).code).toBe(6);
+    await other.value.close();
+    expect((await world.cli("runs", "delete", runId, "--json")).json.removed).toEqual([runId]);
+    expect((await world.cli("runs", "--json")).json).toEqual({ runs: [] });
+    expect((await world.cli("runs", "resume", runId)).code).toBe(1);
+  });
+
   test("leaves runs of the service to the service", async () => {
     const world = createWorld();
     const local = await openLocal({ folder: serviceFolder(world), environment: {} });

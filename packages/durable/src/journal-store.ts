@@ -251,6 +251,8 @@ export interface JournalStore {
   expireQuestions(now: number): Promise<readonly Question[]>;
   /** Everything of ended root runs, and of what they started, that was last touched before this time. */
   purge(before: number): Promise<number>;
+  /** Everything of a root run, and of what it started, however it stands; nobody works on it. `false`: there is none. */
+  forget(runId: string): Promise<boolean>;
   /** Nothing can be read or written afterwards. */
   close(): Promise<void>;
 }

@@ -22,6 +22,7 @@ import { runsText, runText, statsText } from "../output/run-text.ts";
 import { count } from "../output/style.ts";
 import { parseNumber } from "./run-request.ts";
 import { exportRun } from "./runs-export.ts";
+import { forgetDurable, listDurableIds } from "./runs-forget.ts";
 import { listWaiting } from "./runs-waiting.ts";
 
 type RunsAction = (
@@ -111,20 +112,41 @@ function show(context: CliContext, flags: RunsFlags, places: Places, words: read
   if (torn) err(context, "The last line of the log was cut off.");
 }
 
-function remove(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
-  const { removed, diagnostics } = removeWanted(places, flags.olderThan, words);
+async function remove(
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+): Promise<void> {
+  const { olderThan } = flags;
+  if ((olderThan === undefined) === (words.length === 0)) {
+    throw new UsageError("Usage: `metier runs delete ID…` or `metier runs delete --older-than AGE`.");
+  }
+  const durable = await listDurableIds(context, flags);
+  const wanted = new Set(words.map((word) => requireRun(places, word, durable)));
+  const age = olderThan === undefined ? undefined : parseAge(olderThan);
+  // First, as another process may be at work on one of them.
+  const recorded = durable.filter((runId) => wanted.has(runId));
+  await forgetDurable(context, flags, recorded);
+  const kept = new Set(listRunIds(places));
+  const { removed: gone, diagnostics }: RemovedRuns =
+    age === undefined
+      ? removeRuns(
+          places,
+          [...wanted].filter((runId) => kept.has(runId)),
+        )
+      : removeOldRuns(places, age);
+  if (age !== undefined)
+    await forgetDurable(
+      context,
+      flags,
+      durable.filter((runId) => gone.includes(runId)),
+    );
+  const removed = [...new Set([...gone, ...recorded])];
   if (diagnostics.length > 0) endWith(context, EXIT.failed);
   const none = "No run was removed.";
   const text = removed.length > 0 ? `Removed ${count(removed.length, "run")}: ${removed.join(", ")}` : none;
   reply(context, flags, { removed, diagnostics }, () => text, diagnostics);
-}
-
-function removeWanted(places: Places, olderThan: string | undefined, words: readonly string[]): RemovedRuns {
-  if ((olderThan === undefined) === (words.length === 0)) {
-    throw new UsageError("Usage: `metier runs delete ID…` or `metier runs delete --older-than AGE`.");
-  }
-  if (olderThan !== undefined) return removeOldRuns(places, parseAge(olderThan));
-  return removeRuns(places, [...new Set(words.map((word) => requireRun(places, word)))]);
 }
 
 function exportOne(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
@@ -154,8 +176,9 @@ function wantedRuns<Run extends WantedFacts>(
 }
 
 /** The run whose id begins so; only one may. */
-function requireRun(places: Places, wanted: string): string {
-  const found = wanted === "" ? [] : listRunIds(places).filter((id) => id.startsWith(wanted));
+function requireRun(places: Places, wanted: string, durable: readonly string[] = []): string {
+  const known = [...new Set([...listRunIds(places), ...durable])];
+  const found = wanted === "" ? [] : known.filter((id) => id.startsWith(wanted));
   const [only, ...others] = found;
   if (only === undefined) {
     throw new MetierError("run.not_found", `No run has the id \`${wanted}\`.`, {

@@ -83,7 +83,18 @@ export async function openDurably(
   const folder = durableFolder(context, flags);
   const { openLocal } = await import("@metier/durable/sqlite");
   const opened = await openLocal({ folder, environment: context.io.environment, only: runId });
-  if (opened.ok) return opened.value;
+  if (opened.ok) {
+    await removeOld(opened.value);
+    return opened.value;
+  }
   const { message, hint } = opened.refusal;
   throw new MetierError("durable.unavailable", message, presentFields({ hint }));
+}
+
+/** As long as other runs are kept. */
+const KEEP_MS = 30 * 86_400_000;
+
+/** Where there is no service, nobody else does it. */
+async function removeOld({ journal, snapshots }: LocalDurability): Promise<void> {
+  if ((await journal.purge(Date.now() - KEEP_MS)) > 0) await snapshots.collect(await journal.snapshots());
 }

@@ -16,7 +16,10 @@ import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
 import { type Row, readRun, writeOptionalJson } from "./rows.ts";
 
-type JournalWriting = Pick<JournalStore, "create" | "take" | "write" | "createChild" | "cancel" | "purge">;
+type JournalWriting = Pick<
+  JournalStore,
+  "create" | "take" | "write" | "createChild" | "cancel" | "purge" | "forget"
+>;
 
 const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
 
@@ -62,6 +65,10 @@ export function writeJournal(database: Database): JournalWriting {
         const row: Row | undefined = statement(sql).get(Date.now(), runId);
         return row && readRun(row);
       });
+    },
+    async forget(runId) {
+      const sql = "DELETE FROM runs WHERE id = ? AND parent_id IS NULL";
+      return keep(() => Number(statement(sql).run(runId).changes) > 0);
     },
     async purge(before) {
       return change(() => {

@@ -277,5 +277,17 @@ export function describeJournal(stores: Stores): void {
         await journal.question("q1"),
       ]).toEqual([[], [], undefined]);
     });
+
+    test("forgets one run with all that it started, however it stands", async () => {
+      const journal = await open();
+      const lease = await begin(journal, "r1");
+      await journal.createChild(lease, { ...run("c"), parentId: "r1" });
+      await journal.write(lease, { runId: "c", entries: [{ key: "a", value: 1 }], status: "waiting" });
+      await begin(journal, "other");
+      expect([await journal.forget("c"), await journal.forget("nothing")]).toEqual([false, false]);
+      expect(await journal.forget("r1")).toBe(true);
+      expect((await journal.list({ limit: 10 })).map(({ id }) => id)).toEqual(["other"]);
+      expect(await journal.entries("c")).toEqual([]);
+    });
   });
 }

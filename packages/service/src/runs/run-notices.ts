@@ -89,6 +89,7 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     answer: (id, answer) => journal.answer(id, answer),
     expireQuestions: (now) => journal.expireQuestions(now),
     purge: (before) => journal.purge(before),
+    forget: (runId) => journal.forget(runId),
     snapshots: () => journal.snapshots(),
     close: () => journal.close(),
   };
