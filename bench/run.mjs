@@ -10,6 +10,7 @@ import { writeSection } from "./report.mjs";
 import { benchRun } from "./run-loop.mjs";
 import { benchSandbox } from "./sandbox.mjs";
 import { benchScan } from "./scan.mjs";
+import { benchService } from "./service.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
 const BENCHES = {
@@ -21,6 +22,7 @@ const BENCHES = {
   run: benchRun,
   sandbox: benchSandbox,
   scan: benchScan,
+  service: benchService,
 };
 
 const name = process.argv[2] ?? "";

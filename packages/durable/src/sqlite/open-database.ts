@@ -33,6 +33,9 @@ export interface Schema {
 /** For the moment in which a reader in another process makes or clears the write-ahead log. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
+/** A commit that moves the log into the database waits for the disk, and with it the process: 16 MB at a time. */
+const CHECKPOINT_PAGES = 4_000;
+
 export function openDatabase(file: string, schema: Schema): Result<Database> {
   const sqlite = loadSqlite();
   if (!sqlite.ok) return sqlite;
@@ -40,7 +43,9 @@ export function openDatabase(file: string, schema: Schema): Result<Database> {
   return attempt(file, () => {
     const connection = new sqlite.value.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     return closeUnlessDone(connection, () => {
-      connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+      connection.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
+      );
       const database = wrap(connection, openLogFlusher(file));
       const refusal = migrate(database, connection, file, schema);
       return refusal ? refused(refusal) : done(database);

@@ -1,7 +1,8 @@
 /**
- * One tool call of a durable run in its journal: that it begins (intent), whether it has asked for something outside (acted),
- * and what it answered (result). A call with a result is never carried out again. One that was begun and not ended is carried
- * out again only if it cannot have acted outside: what it did to the work folder was undone when the run was taken up.
+ * One tool call of a durable run in its journal: that it begins (intent) where that alone matters, whether it has asked for
+ * something outside (acted), and what it answered (result). A call with a result is never carried out again. One that was
+ * begun and not ended is carried out again only if it cannot have acted outside: what it did to the work folder was undone
+ * when the run was taken up.
  */
 import type { Json } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
@@ -74,9 +75,9 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       if (takesTurn(tool, live)) durable.acting = name;
     },
     async begin() {
-      if (steps.find(`intent ${name}`) === undefined) {
-        await steps.record(`intent ${name}`, { tool: tool.name });
-      }
+      // Whether it was begun is asked of those alone that may not begin again.
+      if (!mayHaveActed(tool, live) || steps.find(`intent ${name}`) !== undefined) return;
+      await steps.record(`intent ${name}`, { tool: tool.name });
     },
     async end(finish) {
       const mayHaveChanged = hasEntered && (takesTurn(tool, live) || context.hooks.length > 0);

@@ -41,7 +41,8 @@ export function runFolder({ runs }: Pick<Places, "runs">, runId: string): RunFol
 export function openRunLog(places: Pick<Places, "runs">, runId: string, lastSeq?: number): RunSink {
   const { folder, log } = runFolder(places, runId);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (lastSeq !== undefined) cutLog(log, lastSeq);
+  if (lastSeq === 0) rmSync(log, { force: true });
+  else if (lastSeq !== undefined) cutLog(log, lastSeq);
   return openEventFile("log", log, lastSeq !== undefined);
 }
 

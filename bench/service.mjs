@@ -1,0 +1,105 @@
+/** The service on one machine, over HTTP: starts, throughput beside the bare engine, wake-ups, cancels, event streams. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { machineLine, table } from "./report.mjs";
+import { CANCELS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./service/sizes.mjs";
+
+/**
+ * @typedef {{ readonly rate: number, readonly cpuMs: number }} Rate
+ *
+ * @typedef {object} Measured in milliseconds
+ * @property {number[]} answers
+ * @property {number[]} begins
+ * @property {{ readonly bare: Rate, readonly durable: Rate, readonly plain: Rate }} throughput
+ * @property {number[]} wakes
+ * @property {number[]} cancels
+ * @property {number} opened
+ * @property {number[]} fanned
+ */
+
+const PROGRAM = join(import.meta.dirname, "programs", "service-cost.mjs");
+const ABOUT = `API, worker and clients in one process, real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once on ${SLOTS} slots. The bare engine writes three journal rows of 1 KB for each of ${STEPS} steps and does nothing else; the runs make ${STEPS} calls of the model and ${STEPS - 1} of a tool. Claims and wake-ups beside 100,000 parked runs are in the bench of the engine.`;
+
+/** @returns {string} the section for the document */
+export function benchService() {
+  const machine = machineLine();
+  const { answers, begins, throughput, wakes, cancels, opened, fanned } = measure();
+  const { bare, durable, plain } = throughput;
+  return [
+    "## The service on one machine: `npm run bench -- service`",
+    machine,
+    ABOUT,
+    table(
+      ["over HTTP", "p50 ms", "p99 ms"],
+      [
+        ["`POST /v1/runs`, until it is answered", ...times(answers)],
+        ["until the run has begun", ...times(begins)],
+        ["wake-up: from `POST /v1/approvals/{id}` until the run goes on", ...times(wakes)],
+        ["from `POST …/cancel` until no process of the run is left", ...times(cancels)],
+        [`from the last event until each of ${STREAMS} streams has ended`, ...times(fanned)],
+      ],
+    ),
+    `Opening ${STREAMS} streams took ${opened.toFixed(0)} ms.`,
+    table(
+      [`${STEPS} steps`, "runs a second", "ms of processor a run"],
+      [
+        ["bare engine and journal", ...rates(bare)],
+        ["durable runs of the service", ...rates(durable)],
+        ["the same runs, not durable", ...rates(plain)],
+      ],
+    ),
+    table(
+      ["goal", "measured", ""],
+      [
+        goal("start p50 within 10 ms", quantile(begins, 0.5), 10),
+        goal("start p99 within 30 ms", quantile(begins, 0.99), 30),
+        goal("wake-up p99 within 500 ms", quantile(wakes, 0.99), 500),
+        goal("processes of a cancelled run gone within 2 s", Math.max(...cancels), 2000),
+        [
+          "half as many runs a second as the bare engine",
+          (durable.rate / bare.rate).toFixed(2),
+          durable.rate >= bare.rate / 2 ? "met" : "missed",
+        ],
+      ],
+    ),
+  ].join("\n\n");
+}
+
+/** @returns {Measured} */
+function measure() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "metier-bench-service-")));
+  try {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, folder], {
+      encoding: "utf8",
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    if (status !== 0) throw new Error(`\`${PROGRAM}\` ended with exit code ${status}.`);
+    return JSON.parse(stdout);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {Rate} rate */
+function rates({ rate, cpuMs }) {
+  return [rate.toFixed(0), cpuMs.toFixed(1)];
+}
+
+/** @param {readonly number[]} numbers */
+function times(numbers) {
+  return [quantile(numbers, 0.5).toFixed(1), quantile(numbers, 0.99).toFixed(1)];
+}
+
+/** @param {string} name @param {number} is @param {number} most both in milliseconds */
+function goal(name, is, most) {
+  return [name, `${is.toFixed(1)} ms`, is <= most ? "met" : "missed"];
+}
+
+/** @param {readonly number[]} numbers @param {number} part */
+function quantile(numbers, part) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

@@ -1,0 +1,52 @@
+/** The model of the bench's runs: that of the bench of the run loop, and one call of `bash` for who asks for that. */
+import { createModel } from "../run-loop/model.mjs";
+
+/** @typedef {import("@ai-sdk/provider").LanguageModelV4} Model */
+/** @typedef {import("@ai-sdk/provider").LanguageModelV4StreamPart} Part */
+
+const USAGE = {
+  inputTokens: { total: 100, noCache: 100, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 20, text: 20, reasoning: 0 },
+};
+
+/** What a run is told that makes one call. @param {string} command */
+export function askForCommand(command) {
+  return `Run <<${command}>>.`;
+}
+
+/** @returns {Model} */
+export function createServiceModel() {
+  const adder = createModel();
+  return {
+    ...adder,
+    async doStream(call) {
+      const asked = call.prompt.findLast(({ role }) => role === "user");
+      const [, command] = /Run <<(.*)>>/.exec(JSON.stringify(asked)) ?? [];
+      if (command === undefined) return adder.doStream(call);
+      const hasCalled = call.prompt.some(({ role }) => role === "tool");
+      const parts = hasCalled ? say("Done.") : [callOf(JSON.parse(`"${command}"`))];
+      const reason = hasCalled ? "stop" : "tool-calls";
+      /** @type {readonly Part[]} */
+      const all = [
+        { type: "stream-start", warnings: [] },
+        ...parts,
+        { type: "finish", finishReason: { unified: reason, raw: reason }, usage: USAGE },
+      ];
+      return { stream: /** @type {ReadableStream<Part>} */ (ReadableStream.from(all)) };
+    },
+  };
+}
+
+/** @param {string} delta @returns {readonly Part[]} */
+function say(delta) {
+  return [
+    { type: "text-start", id: "t" },
+    { type: "text-delta", id: "t", delta },
+    { type: "text-end", id: "t" },
+  ];
+}
+
+/** @param {string} command @returns {Part} */
+function callOf(command) {
+  return { type: "tool-call", toolCallId: "call-1", toolName: "bash", input: JSON.stringify({ command }) };
+}

@@ -1,0 +1,8 @@
+/** How much of what is measured. */
+export const STARTS = 300;
+export const WAKES = 200;
+export const THROUGH = 400;
+export const STEPS = 5;
+export const SLOTS = 20;
+export const CANCELS = 20;
+export const STREAMS = 500;
