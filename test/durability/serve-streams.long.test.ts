@@ -1,6 +1,6 @@
 /** Event streams of `metier serve` over real runs: nobody misses an event or sees one twice, also when the server is killed. */
 import { expect, test } from "vitest";
-import { followEvents, type SeenEvents, upTo } from "../../packages/service/test/support/follow-events.ts";
+import { followEvents, type SeenEvents, upTo } from "../support/follow-events.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { createRunWorld } from "../support/scripted-runs.ts";
 import { type ServeProcess, startServe } from "../support/serve-process.ts";

@@ -6,9 +6,10 @@ import type { RunEngine } from "@metier/durable";
 import { openMasterKey } from "@metier/durable/snapshots";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
 import { openFolderShelf, type RunningService, type ServiceOptions, startService } from "@metier/service";
+import { ADMIN_KEY } from "../../../../test/support/admin-key.ts";
 import { type ScriptOptions, scriptRuns } from "./scripted-run.ts";
 
-export const ADMIN_KEY = "an-admin-key-for-tests-only";
+export { ADMIN_KEY };
 
 interface Scripted {
   readonly folder: string;

@@ -1,5 +1,5 @@
 /** Reads an event stream as a client does: numbers and types, up to its end, a cut, or so many events. */
-import { ADMIN_KEY } from "./start-scripted.ts";
+import { ADMIN_KEY } from "./admin-key.ts";
 
 export interface SeenEvents {
   readonly ids: number[];
