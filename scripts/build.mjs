@@ -13,6 +13,7 @@ import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { LIBRARY_ENTRIES } from "./build/library-entries.mjs";
 import { collectNotices } from "./build/notices.mjs";
+import { packVocabulary } from "./build/pack-vocabulary.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
 import { ROOT } from "./setup/repository.mjs";
 
@@ -48,8 +49,9 @@ async function bundle() {
     logLevel: "silent",
   };
   const carried = carryFiles({ built: STAGING, skills: join(ROOT, "packages/metier/skills") });
-  const cut = await build({ ...options, plugins: [carried, bundleSources()] });
-  const plugins = [carried, bundleSources(cut.metafile)];
+  const packed = [carried, packVocabulary()];
+  const cut = await build({ ...options, plugins: [...packed, bundleSources()] });
+  const plugins = [...packed, bundleSources(cut.metafile)];
   const { metafile, outputFiles } = await build({ ...options, plugins });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });

@@ -16,5 +16,6 @@ export const LIBRARY_ENTRIES = {
   install: "packages/metier/src/install.ts",
   capabilities: "packages/metier/src/capabilities.ts",
   publish: "packages/metier/src/publish.ts",
+  durable: "packages/metier/src/durable.ts",
   compat: "packages/metier/src/compat.ts",
 };

@@ -58,6 +58,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   "a view for one user or tenant": ["15-one-view-per-user"],
   streams: ["16-streams"],
   "conversations that survive a process": ["17-conversations"],
+  "runs that survive a process": ["23-durable-runs"],
   "where runs are kept": ["12-kept-runs"],
   "skills from anywhere": ["18-skills-from-anywhere"],
   "structured results": ["14-structured-results"],

@@ -1,82 +1,10 @@
 /** Runs that survive their process: nothing that was recorded happens twice, and questions wait for an answer. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import type { DurableRun, Question, RunEngine } from "@metier/durable";
-import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
-import type { RunEvent } from "@metier/run/events";
-import { createScriptModel, type Script } from "@metier/run/model";
-import type { Metier, MetierOptions } from "@metier/runtime";
-import { expect, onTestFinished, test } from "vitest";
+import { readRunLog, runFolder } from "@metier/run/events";
+import { expect, test } from "vitest";
+import { journaledEvents, onlyQuestion, openDurable, workUntil, write } from "../support/durable-runs.ts";
 import { bash, calls, createRunWorld, programTool, says, useSkill } from "../support/scripted-runs.ts";
-import type { World } from "../support/world.ts";
-
-interface Durable {
-  readonly store: SqliteStore;
-  readonly engine: RunEngine;
-  /** Another process's `Metier`, as far as a test can have one: nothing but the files is shared. */
-  open(options?: MetierOptions): Promise<Metier>;
-}
-
-function openDurable(world: World, script: Script): Durable {
-  const file = join(world.home, "journal.db");
-  const store = openSqliteStore({ file });
-  const engine = openSqliteEngine({ file });
-  if (!store.ok || !engine.ok) throw new Error("SQLite cannot be opened");
-  const model = createScriptModel(script);
-  onTestFinished(async () => {
-    await engine.value.close();
-    store.value.close();
-    model.assertDone();
-  });
-  return {
-    store: store.value,
-    engine: engine.value,
-    open: (options = {}) =>
-      world.metier({
-        models: { default: model },
-        journal: store.value.journal,
-        engine: engine.value,
-        ...options,
-      }),
-  };
-}
-
-/** A command that leaves a file in the work folder. */
-function write(name: string): string {
-  return `echo ${name} >> "$METIER_WORK_DIR/${name}"`;
-}
-
-/** Works until the run stands so; one that waits has a question that nobody has answered. */
-async function workUntil(
-  metier: Metier,
-  runId: string,
-  ...status: DurableRun["status"][]
-): Promise<DurableRun> {
-  const worker = metier.durable.work({ slots: 2, leaseMs: 5000 });
-  try {
-    for (;;) {
-      const run = await metier.durable.get(runId);
-      const isAsking = run?.status !== "waiting" || (await metier.durable.questions()).length > 0;
-      if (run && status.includes(run.status) && isAsking) return run;
-      await wait(20);
-    }
-  } finally {
-    await worker.stop(5000);
-  }
-}
-
-async function onlyQuestion(metier: Metier): Promise<Question> {
-  const [question, ...others] = await metier.durable.questions();
-  if (question === undefined || others.length > 0) throw new Error(`${others.length + 1} questions`);
-  return question;
-}
-
-async function eventsOf({ store }: Durable, runId: string): Promise<readonly RunEvent[]> {
-  const events = await store.journal.events(runId, 0, 10_000);
-  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
-  return events.map(({ event }) => event as unknown as RunEvent);
-}
 
 test("a run that a worker advances ends with the result of any other run", async () => {
   const world = createRunWorld({ build: ["allowed-tools: Bash"] });
@@ -85,7 +13,7 @@ test("a run that a worker advances ends with the result of any other run", async
   const runId = await metier.durable.start({ skill: "build", message: "Do it." });
   const run = await workUntil(metier, runId, "completed");
   expect(run.result).toMatchObject({ runId, status: "completed", text: "It is built.", iterations: 2 });
-  const events = await eventsOf(durable, runId);
+  const events = await journaledEvents(durable, runId);
   expect(events.at(0)?.type).toBe("run-started");
   expect(events.at(-1)?.type).toBe("run-finished");
 });
@@ -115,7 +43,7 @@ test("a call that has to be approved parks the run; another process goes on with
   const run = await workUntil(second, runId, "completed");
   expect(run.result).toMatchObject({ text: "Done.", iterations: 3, files: [{ path: "out.txt" }] });
   expect(counted).toEqual(["once"]);
-  const types = (await eventsOf(durable, runId)).map(({ type }) => type);
+  const types = (await journaledEvents(durable, runId)).map(({ type }) => type);
   expect(types.filter((type) => type === "run-started")).toHaveLength(1);
   expect(types.filter((type) => type === "run-resumed")).toHaveLength(1);
   expect(types.filter((type) => type === "approval-asked")).toHaveLength(1);
@@ -156,13 +84,31 @@ test("two calls of one step both wait, and are answered in either order", async 
   const [one, two] = questions;
   await metier.durable.answer(two?.id ?? "", { status: "approved", by: "ada" });
   const worker = metier.durable.work();
-  const isCalled = async () => (await eventsOf(durable, runId)).some(({ type }) => type === "tool-finished");
+  const isCalled = async () =>
+    (await journaledEvents(durable, runId)).some(({ type }) => type === "tool-finished");
   await expect.poll(isCalled, { timeout: 10_000 }).toBe(true); // The call that was answered does not wait for the other.
   await worker.stop(5000);
   expect(await metier.durable.questions()).toHaveLength(1);
   await metier.durable.answer(one?.id ?? "", { status: "approved", by: "ada" });
   const { result } = await workUntil(metier, runId, "completed");
   expect(result).toMatchObject({ files: [{ path: "a" }, { path: "b" }] });
+});
+
+test("calls of one answer that have the same id are told apart", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"] });
+  const ids = { a: "call_0-3", b: "call_0", c: "call_0" };
+  const same = Object.entries(ids).map(([name, id]) => ({
+    tool: "bash",
+    id,
+    input: { command: write(name) },
+  }));
+  const durable = openDurable(world, [{ answer: { toolCalls: same } }, says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  const { result } = await workUntil(metier, runId, "completed");
+  expect(result).toMatchObject({ files: [{ path: "a" }, { path: "b" }, { path: "c" }] });
+  const types = (await journaledEvents(durable, runId)).map(({ type }) => type);
+  expect(types.filter((type) => type === "tool-finished")).toHaveLength(3);
 });
 
 test("a skill whose content changed while its run waited is not resumed, and says why", async () => {
@@ -199,7 +145,7 @@ test("a question of a skill that was started by a skill parks both, and both go 
   const { result } = await workUntil(metier, runId, "completed");
   expect(result).toMatchObject({ text: "Outer is done.", iterations: 2 });
   expect(await metier.durable.get(innerId)).toMatchObject({ status: "completed", parentId: runId });
-  const started = (await eventsOf(durable, runId)).filter(({ type }) => type === "child-started");
+  const started = (await journaledEvents(durable, runId)).filter(({ type }) => type === "child-started");
   expect(started).toHaveLength(1);
 });
 
@@ -227,8 +173,26 @@ test("a question to the user waits like an approval", async () => {
   expect({ kind, body }).toMatchObject({ kind: "question", body: { question: "Which colour?" } });
   await metier.durable.answer(id, { status: "answered", by: "ada", answer: "blue" });
   await workUntil(metier, runId, "completed");
-  const answered = (await eventsOf(durable, runId)).find(({ type }) => type === "tool-finished");
+  const events = await journaledEvents(durable, runId);
+  const answered = events.find(({ type }) => type === "tool-finished");
   expect(answered).toMatchObject({ tool: "ask_user", text: "blue" });
+  expect(events.filter(({ type }) => type === "tool-called")).toHaveLength(1);
+});
+
+test("the log of a run that went on after an approval can be read, whole", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash(write("a")), bash(write("b")), says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  for (const status of ["waiting", "waiting", "completed"] as const) {
+    await workUntil(metier, runId, status);
+    const [question] = await metier.durable.questions();
+    if (question) await metier.durable.answer(question.id, { status: "approved", by: "ada" });
+  }
+  const reading = readRunLog(runFolder(metier.places, runId).log);
+  expect(reading).toMatchObject({ ok: true, value: { broken: 0, unknown: 0, torn: false } });
+  const types = reading.ok ? reading.value.events.map(({ type }) => type) : [];
+  expect(types).toEqual((await journaledEvents(durable, runId)).map(({ type }) => type));
 });
 
 test("a conversation goes on from turn to turn, also when one of them waited for an approval", async () => {
@@ -254,6 +218,16 @@ test("a conversation goes on from turn to turn, also when one of them waited for
   const asked = heard.find((line) => line.includes("Who am I?") && line.includes("model-called"));
   expect(asked).toContain("Hello Ada.");
   expect(asked).toContain("Note that.");
+});
+
+test("a run that cannot begin ends with an event that says why", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, []);
+  const metier = await durable.open({ models: {} });
+  const runId = await metier.durable.start({ skill: "gone", message: "Do it." });
+  expect(await workUntil(metier, runId, "refused")).toMatchObject({ result: { status: "refused" } });
+  const events = await journaledEvents(durable, runId);
+  expect(events).toMatchObject([{ type: "run-finished", status: "refused", error: { code: "not-found" } }]);
 });
 
 test("a run without durability leaves nothing in the journal, and one without a journal says what is missing", async () => {

@@ -1,5 +1,7 @@
 /** Reads an event stream as a client does: numbers and types, up to its end, a cut, or so many events. */
-import { ADMIN_KEY } from "./admin-key.ts";
+
+/** Of services in tests. */
+export const ADMIN_KEY = "an-admin-key-for-tests-only";
 
 export interface SeenEvents {
   readonly ids: number[];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Json, JsonObject } from "@metier/base/json";
 import { onTestFinished } from "vitest";
-import { ADMIN_KEY } from "./admin-key.ts";
+import { ADMIN_KEY } from "./follow-events.ts";
 import { ROOT } from "./repository.ts";
 
 export interface ServeReply {

@@ -44,6 +44,7 @@ export const ERROR_CODES = {
   "model.cut": EXIT.failed,
   "replay.diverged": EXIT.failed,
   "run.not_found": EXIT.no,
+  "durable.unavailable": EXIT.prerequisite,
   "setup.refused": EXIT.refused,
   "setup.unavailable": EXIT.prerequisite,
   "setup.failed": EXIT.failed,

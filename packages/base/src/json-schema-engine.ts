@@ -100,12 +100,23 @@ function prepare(create: Engine, more: Options = {}): Ajv {
 
 function checkWith(validate: ValidateFunction, given: unknown, watch: Watch): SchemaOutcome {
   try {
-    const value = structuredClone(given) as Json;
+    const value = copyValue(given) as Json;
     const errors = watch((): readonly ErrorObject[] => (validate(value) ? [] : (validate.errors ?? [])));
     return done({ value, faults: errors.map(describeSchemaError) });
   } catch (error) {
     return refused(describeThrown(error));
   }
+}
+
+/** `structuredClone` costs a tool call more than everything else that is done with its input, so plain data goes without. */
+function copyValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyValue);
+  if (typeof value !== "object" || value === null) {
+    return typeof value === "function" || typeof value === "symbol" ? structuredClone(value) : value;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return structuredClone(value);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyValue(item)]));
 }
 
 const MAX_PATTERN_LENGTH = 1000;

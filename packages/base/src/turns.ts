@@ -1,6 +1,6 @@
 /**
  * Taking turns: one process at a time changes a file (`withLock`), and a few of many calls are under way at once
- * (`mapBounded`). A lock beside the file, made exclusively, names its holder; that of a dead process is taken away at once
+ * (`mapBounded`), and what all of them need is made by the first (`once`). A lock beside the file, made exclusively, names its holder; that of a dead process is taken away at once
  * and that of a stuck one after a while, by one taker at a time.
  */
 import { randomUUID } from "node:crypto";
@@ -134,4 +134,13 @@ export async function mapBounded<Item, Value>(
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
   if (faults.length > 0) throw faults[0];
   return values;
+}
+
+/** Made when it is first asked for, and kept. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

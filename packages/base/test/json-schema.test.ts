@@ -30,6 +30,24 @@ describe("a value that fits", () => {
     const outcome = await checkJson(CITY, Object.freeze({ city: "Bonn", tags: Object.freeze(["a"]) }));
     expect(outcome.ok).toBe(true);
   });
+
+  test("is copied whole, and a key that names a prototype stays a key", async () => {
+    const schema: JsonSchema = { properties: { at: { properties: { zone: { default: "UTC" } } } } };
+    const value = JSON.parse('{"at":{"hours":[9,{"to":17}],"note":null},"__proto__":{"admin":true}}');
+    const given = structuredClone(value);
+    const outcome = await checkJson(schema, value);
+    const copy = outcome.ok ? outcome.value : undefined;
+    expect(copy).toEqual({ ...given, at: { ...given.at, zone: "UTC" } });
+    expect(Object.keys(copy as object)).toContain("__proto__");
+    expect(copy).not.toHaveProperty("admin");
+    expect(value).toEqual(given);
+  });
+
+  test("may come from a program, but has nothing in it that cannot be copied", async () => {
+    const day = new Date(0);
+    expect(await checkJson({}, { day })).toEqual({ ok: true, value: { day } });
+    expect(await checkJson({}, { call: () => 1 })).toMatchObject({ ok: false });
+  });
 });
 
 describe("a value that does not fit", () => {

@@ -47,10 +47,11 @@ describe("many skills at once", () => {
       steps.push(step);
       throw new Error("of the host");
     };
-    const options = { skills: ["skills"], cwd: world.project, onProgress };
+    const watched = { cwd: world.project, onProgress };
+    const options = { ...watched, skills: ["skills"] };
     expect((await publishSkills(metier, { ...options, folder: "site" })).ok).toBe(true);
     expect((await packPlugin(metier, { ...options, output: "all.tgz", name: "all" })).ok).toBe(true);
-    expect((await checkCompatibility(metier, ["skills"], options)).works).toBe(true);
+    expect((await checkCompatibility(metier, ["skills"], watched)).works).toBe(true);
     const each = [0, 1].map((done) => ({ what: "Checking skills", done, total: 2 }));
     expect(steps).toEqual([...each, ...each, ...each]);
   });

@@ -2,24 +2,40 @@
  * At a start: what the journal has and the engine forgot. A process that was killed between two writes, or a power cut, can
  * leave a run that nobody is told of, and an answer that woke nobody.
  */
-import type { DurableStatus, JournalStore } from "./journal-store.ts";
+import { type DurableRun, type DurableStatus, ENDED, type JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 const PAGE = 500;
 
-/** For all of it, nothing changes where journal and engine agree. */
+/**
+ * The tenant of runs that somebody started at a terminal. They see folders and a configuration of that person, so nobody
+ * but a command line that names one goes on with it: no service advances them, and none of its clients sees them.
+ */
+export const TERMINAL_TENANT = "@terminal";
+
+/** For all of it, nothing changes where journal and engine agree. Runs of a terminal are left to `catchUpOne`. */
 export async function catchUp(journal: JournalStore, engine: RunEngine): Promise<void> {
-  for await (const { id } of rootRuns(journal, ["queued", "running"])) await engine.enqueue(id);
-  for await (const { id, isCancelled } of rootRuns(journal, ["waiting"])) {
-    const pending = await journal.questions({ rootId: id, status: "pending", limit: 1 });
-    if (pending.length === 0 || isCancelled) await engine.wake(id);
+  for await (const run of rootRuns(journal, ["queued", "running", "waiting"])) {
+    if (run.tenant !== TERMINAL_TENANT) await remind(run, journal, engine);
   }
+}
+
+/** The same for one run, whoever it belongs to. */
+export async function catchUpOne(journal: JournalStore, engine: RunEngine, runId: string): Promise<void> {
+  const run = await journal.get(runId);
+  if (run && !ENDED.has(run.status)) await remind(run, journal, engine);
+}
+
+async function remind(run: DurableRun, journal: JournalStore, engine: RunEngine): Promise<void> {
+  if (run.status !== "waiting") return engine.enqueue(run.id);
+  const pending = await journal.questions({ rootId: run.id, status: "pending", limit: 1 });
+  if (pending.length === 0 || run.isCancelled) await engine.wake(run.id);
 }
 
 async function* rootRuns(
   journal: JournalStore,
   status: readonly DurableStatus[],
-): AsyncGenerator<{ readonly id: string; readonly isCancelled: boolean }> {
+): AsyncGenerator<DurableRun> {
   let before: string | undefined;
   do {
     const page = await journal.list({ status, isRoot: true, before, limit: PAGE });

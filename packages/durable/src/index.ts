@@ -1,18 +1,25 @@
 /** What other packages may use of `@metier/durable`: the ports, and what is the same for every store. */
-export { catchUp } from "./catch-up.ts";
+export { catchUp, TERMINAL_TENANT } from "./catch-up.ts";
 export {
   type AnswerOutcome,
   type DurableRun,
+  type DurableRunFilter,
   type DurableStatus,
   ENDED,
   type JournalBatch,
+  type JournalEntry,
   type JournalEvent,
   type JournalLease,
   type JournalStore,
+  LeaseLostError,
+  type NeededSnapshot,
+  type NewChildRun,
   type NewDurableRun,
   type NewQuestion,
   type Question,
   type QuestionAnswer,
+  type QuestionFilter,
+  type QuestionKind,
   type QuestionStatus,
 } from "./journal-store.ts";
 export type {
@@ -21,5 +28,12 @@ export type {
   RecordStore,
   StoredRecord,
 } from "./record-store.ts";
-export type { AdvanceOutcome, EngineWorker, RunEngine, RunLease } from "./run-engine.ts";
-export type { SnapshotStore } from "./snapshot-store.ts";
+export type {
+  AdvanceOutcome,
+  EngineCounts,
+  EngineWorker,
+  RunEngine,
+  RunLease,
+  WorkOptions,
+} from "./run-engine.ts";
+export type { SnapshotScope, SnapshotStore } from "./snapshot-store.ts";

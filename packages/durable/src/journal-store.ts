@@ -26,27 +26,41 @@ export const ENDED: ReadonlySet<DurableStatus> = new Set([
 
 /** A run as it is asked for. `order` is all that is needed to start it again; secrets stand in it by name only. */
 export interface NewDurableRun {
+  /** Unique among all runs. */
   readonly id: string;
+  /** Whose run it is; `default` where there is only one tenant. */
   readonly tenant: string;
   /** Of the user it is for; absent: nobody in particular. */
   readonly userId?: string | undefined;
+  /** The skill it runs; absent for a turn of a conversation. */
   readonly skill?: string | undefined;
   /** The run that started this one. Its root's lease guards this one's writes, too. */
   readonly parentId?: string | undefined;
+  /** What was asked for, as JSON. */
   readonly order: JsonObject;
 }
 
+/** A run that another one starts. */
+export interface NewChildRun extends NewDurableRun {
+  /** The run that starts it. */
+  readonly parentId: string;
+}
+
+/** A run as the journal knows it. */
 export interface DurableRun extends NewDurableRun {
   /** The outermost run above it, or itself. */
   readonly rootId: string;
+  /** How it stands. */
   readonly status: DurableStatus;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** When it was last written to, in milliseconds since 1970. */
   readonly updatedAt: number;
   /** How long it was worked on; time in which it waited for a person does not count. */
   readonly activeMs: number;
   /** The sequence number of its last event. */
   readonly lastEvent: number;
+  /** Whether somebody asked to cancel it; it may still be running. */
   readonly isCancelled: boolean;
   /** Once it has ended. */
   readonly result?: Json | undefined;
@@ -54,42 +68,68 @@ export interface DurableRun extends NewDurableRun {
 
 /** Who may write: `holder` is new with each lease, so that one who lost it is told apart from one who has it. */
 export interface JournalLease {
+  /** The run whose lease it is. It covers the runs that this one starts. */
   readonly rootId: string;
+  /** `RunLease.holder`. */
   readonly holder: string;
   /** `RunLease.term`: a worker that was paused before it took the journal must not take it from its successor. */
   readonly term: number;
 }
 
 /** One step, under a key that is unique in its run. */
-interface JournalEntry {
+export interface JournalEntry {
+  /** What step it is, such as `result` and the name of a call. */
   readonly key: string;
+  /** What the step came to, redacted. */
   readonly value: Json;
+  /** The snapshot of the work folder that belongs to it: needed for as long as the run is there. */
+  readonly snapshot?: string | undefined;
+}
+
+/** A snapshot that a run may have to go back to. */
+export interface NeededSnapshot {
+  /** Whose it is. */
+  readonly tenant: string;
+  /** As `SnapshotStore.take` gave it. */
+  readonly name: string;
 }
 
 /** An event with its number in its run: 1, 2, 3 … */
 export interface JournalEvent {
+  /** Its number in its run. */
   readonly seq: number;
+  /** A `RunEvent`, redacted. */
   readonly event: Json;
 }
 
 /** What is written together or not at all. */
 export interface JournalBatch {
+  /** The run that is written to: the root run of the lease, or one that it started. */
   readonly runId: string;
   /** A key that has a value already keeps it: `write` throws. */
   readonly entries?: readonly JournalEntry[] | undefined;
+  /** Each with the number that follows the last one. */
   readonly events?: readonly JournalEvent[] | undefined;
+  /** What people have to answer. */
   readonly questions?: readonly NewQuestion[] | undefined;
+  /** How the run stands from now on; absent: as before. */
   readonly status?: DurableStatus | undefined;
+  /** Of a run that ends with this batch. */
   readonly result?: Json | undefined;
+  /** How long the run was worked on in all, in milliseconds; absent: as before. */
   readonly activeMs?: number | undefined;
 }
 
+/** A tool call to approve, a question to the user, or a change of a capability to confirm. */
 export type QuestionKind = "approval" | "question" | "confirmation";
 
 /** Something a person has to say before a run goes on. One for each `key` in a run: asked again, it is the same one. */
 export interface NewQuestion {
+  /** Unique among all questions. */
   readonly id: string;
+  /** Which question of its run it is. */
   readonly key: string;
+  /** What is asked for. */
   readonly kind: QuestionKind;
   /** What is asked, redacted: tool, input, rule, diff; or the question and its options. */
   readonly body: JsonObject;
@@ -97,23 +137,36 @@ export interface NewQuestion {
   readonly expiresAt?: number | undefined;
 }
 
+/** Whether somebody has answered, and what became of it. */
 export type QuestionStatus = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
 
+/** A question as the journal knows it, with its answer if it has one. */
 export interface Question extends NewQuestion {
+  /** The run that asks. */
   readonly runId: string;
+  /** The outermost run above it, or itself. */
   readonly rootId: string;
+  /** The tenant of the run. */
   readonly tenant: string;
+  /** Whether somebody has answered. */
   readonly status: QuestionStatus;
+  /** Milliseconds since 1970. */
   readonly askedAt: number;
+  /** `QuestionAnswer.answer`. */
   readonly answer?: Json | undefined;
+  /** Who answered. */
   readonly answeredBy?: string | undefined;
+  /** Milliseconds since 1970. */
   readonly answeredAt?: number | undefined;
 }
 
+/** What a person says to a question. */
 export interface QuestionAnswer {
+  /** `approved` or `denied` for a call, `answered` for a question to the user. */
   readonly status: "approved" | "denied" | "answered";
   /** A note, an edited input, or the text that answers a question. */
   readonly answer?: Json | undefined;
+  /** Who answers: a name, or the id of a user. */
   readonly by: string;
 }
 
@@ -123,31 +176,47 @@ export type AnswerOutcome =
   | { readonly kind: "late"; readonly question: Question }
   | { readonly kind: "unknown" };
 
+/** Which runs to list; a field that is absent leaves nothing out. */
 export interface DurableRunFilter {
+  /** Only this tenant's. */
   readonly tenant?: string | undefined;
+  /** Only runs that stand in one of these ways. */
   readonly status?: readonly DurableStatus[] | undefined;
+  /** Only runs of this skill. */
   readonly skill?: string | undefined;
+  /** Only runs for this user. */
   readonly userId?: string | undefined;
   /** Only runs that no other run started. */
   readonly isRoot?: boolean | undefined;
   /** Newest first; those before this id. */
   readonly before?: string | undefined;
+  /** How many at most. */
   readonly limit: number;
 }
 
+/** Which questions to list; a field that is absent leaves nothing out. */
 export interface QuestionFilter {
+  /** Only these. */
+  readonly kinds?: readonly QuestionKind[] | undefined;
+  /** Only this tenant's. */
   readonly tenant?: string | undefined;
+  /** Only those of this run and of the runs that it started. */
   readonly rootId?: string | undefined;
+  /** Only those that stand so. */
   readonly status?: QuestionStatus | undefined;
   /** Oldest first; those after this id. */
   readonly after?: string | undefined;
+  /** How many at most. */
   readonly limit: number;
 }
 
+/** Where durable runs are recorded. */
 export interface JournalStore {
   /** `false`: a run of that id is there already, and stays as it is. */
   create(run: NewDurableRun): Promise<boolean>;
+  /** `undefined`: there is none. */
   get(runId: string): Promise<DurableRun | undefined>;
+  /** Newest first. */
   list(filter: DurableRunFilter): Promise<readonly DurableRun[]>;
   /**
    * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
@@ -156,19 +225,25 @@ export interface JournalStore {
   take(lease: JournalLease): Promise<void>;
   /**
    * Throws `LeaseLostError` when somebody else is the holder by now, and plain errors for a key that is there, for an event
-   * whose number does not follow, and for a run that has ended; nothing of the batch is written then.
+   * whose number does not follow, and for a run that has ended; nothing of the batch is written then. A root run that ends
+   * ends what it started, too: `cancelled`, with its questions.
    */
   write(lease: JournalLease, batch: JournalBatch): Promise<void>;
   /** A run that a run under this lease starts; the same id again is the same run. */
-  createChild(lease: JournalLease, run: NewDurableRun & { readonly parentId: string }): Promise<void>;
+  createChild(lease: JournalLease, run: NewChildRun): Promise<void>;
   /** In the order in which they were written. */
   entries(runId: string): Promise<readonly JournalEntry[]>;
+  /** All snapshots that runs need, each once. */
+  snapshots(): Promise<readonly NeededSnapshot[]>;
   /** Those after `after`, in order. */
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
   /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */
   cancel(runId: string): Promise<DurableRun | undefined>;
+  /** `undefined`: there is none. */
   question(id: string): Promise<Question | undefined>;
+  /** The question that a run asked under this key, answered or not. */
   questionFor(runId: string, key: string): Promise<Question | undefined>;
+  /** Oldest first. */
   questions(filter: QuestionFilter): Promise<readonly Question[]>;
   /** Counted once, whoever answers and however often. */
   answer(id: string, answer: QuestionAnswer): Promise<AnswerOutcome>;
@@ -176,6 +251,9 @@ export interface JournalStore {
   expireQuestions(now: number): Promise<readonly Question[]>;
   /** Everything of ended root runs, and of what they started, that was last touched before this time. */
   purge(before: number): Promise<number>;
+  /** Everything of a root run, and of what it started, however it stands; nobody works on it. `false`: there is none. */
+  forget(runId: string): Promise<boolean>;
+  /** Nothing can be read or written afterwards. */
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@
 
 /** What `advance` holds while it works. */
 export interface RunLease {
+  /** The run that may be advanced. */
   readonly runId: string;
   /** New with each lease: the journal tells by it who may write. */
   readonly holder: string;
@@ -25,9 +26,11 @@ export type AdvanceOutcome =
   | { readonly kind: "parked"; readonly until?: Date | undefined }
   | { readonly kind: "released" };
 
+/** How an engine advances runs. */
 export interface WorkOptions {
   /** How many runs are advanced at the same time. */
   readonly slots: number;
+  /** How long a lease lasts without being renewed, in milliseconds. */
   readonly leaseMs: number;
   /** Never rejects for what happens in a run; one that does is tried again after a while. */
   advance(lease: RunLease): Promise<AdvanceOutcome>;
@@ -35,6 +38,7 @@ export interface WorkOptions {
   onFault(fault: unknown): void;
 }
 
+/** Advances runs in this process until it is stopped. */
 export interface EngineWorker {
   /** How many runs it advances now. */
   readonly active: number;
@@ -42,15 +46,28 @@ export interface EngineWorker {
   stop(graceMs: number): Promise<void>;
 }
 
+/** How many runs an engine has. */
+export interface EngineCounts {
+  /** They wait for a worker. */
+  readonly queued: number;
+  /** They wait to be woken. */
+  readonly parked: number;
+  /** A worker advances them. */
+  readonly running: number;
+}
+
+/** Who advances a durable run, and when. */
 export interface RunEngine {
   /** The run waits for a worker, from `at` or from now on. The same id again changes nothing. */
   enqueue(runId: string, at?: Date): Promise<void>;
   /** A parked run goes on. One that is worked on is advanced once more when it parks; any other stays as it is. */
   wake(runId: string): Promise<void>;
+  /** Takes runs that are due and advances them until it is stopped. */
   work(options: WorkOptions): EngineWorker;
   /** Forgets runs that ended before this time; their ids are free again. Gives how many. */
   purge(before: Date): Promise<number>;
   /** How many wait for a worker, are parked, and are worked on. */
-  counts(): Promise<{ readonly queued: number; readonly parked: number; readonly running: number }>;
+  counts(): Promise<EngineCounts>;
+  /** Its workers have to be stopped before. */
   close(): Promise<void>;
 }

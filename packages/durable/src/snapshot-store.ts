@@ -3,6 +3,7 @@
  * machine, byte for byte. Where the bytes lie is behind `BlobStore`.
  */
 import type { Result } from "@metier/base/result";
+import type { NeededSnapshot } from "./journal-store.ts";
 
 /** Bytes under names; a folder here, an object store elsewhere. What is stored is encrypted before it gets here. */
 export interface BlobStore {
@@ -15,6 +16,7 @@ export interface BlobStore {
   list(prefix: string): Promise<readonly string[]>;
 }
 
+/** Where work folders of durable runs are kept. */
 export interface SnapshotStore {
   /**
    * Takes the folder as it is: regular files, folders, links (as links) and modes. Gives the snapshot's name, which is the
@@ -22,11 +24,14 @@ export interface SnapshotStore {
    * cannot be read.
    */
   take(folder: string, scope: SnapshotScope): Promise<Result<string>>;
+  /** Removes all that no snapshot of these needs; gives how many blobs that were. Nothing is taken meanwhile. */
+  collect(needed: readonly NeededSnapshot[]): Promise<number>;
   /** Makes the folder exactly what it was: what is there beside it is removed. Throws when a part is missing or was changed. */
   restore(name: string, folder: string, scope: SnapshotScope): Promise<void>;
 }
 
 /** Whose snapshot it is: one tenant's bytes cannot be read, nor be told to be there, with another's key. */
 export interface SnapshotScope {
+  /** The tenant of the run. */
   readonly tenant: string;
 }

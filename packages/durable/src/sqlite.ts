@@ -1,7 +1,6 @@
 /** What other packages may use of `@metier/durable/sqlite`: everything on one machine, in files of one process. */
-export { claimHome } from "./sqlite/claim-home.ts";
 export { openSqliteEngine } from "./sqlite/open-engine.ts";
-export { type LocalDurability, type LocalPlace, openLocal } from "./sqlite/open-local.ts";
+export { openLocal } from "./sqlite/open-local.ts";
 export {
   openSqliteReader,
   openSqliteStore,

@@ -1,11 +1,12 @@
 /** What a start makes up for. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { catchUp } from "../src/index.ts";
-import { open } from "./support/sqlite.ts";
+import { catchUp, TERMINAL_TENANT } from "../src/index.ts";
+import { openLocal } from "../src/sqlite.ts";
+import { open, required } from "./support/sqlite.ts";
 
 test("a start finds runs that nobody was told of, and answers that woke nobody", async () => {
   const place = mkdtempSync(join(tmpdir(), "metier-catch-up-"));
@@ -41,4 +42,52 @@ test("a start finds runs that nobody was told of, and answers that woke nobody",
   await catchUp(journal, engine);
   while (advanced.length < 6 || worker.active > 0) await delay(10);
   expect(advanced.slice(3).toSorted()).toEqual(["answered", "cancelled", "forgotten"]);
+});
+
+test("a run of a terminal is advanced by whoever names it, and by no other; what a killed owner held is free at once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "metier-terminal-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const environment = {};
+  const first = required(await openLocal({ folder, environment, only: "mine" }));
+  for (const id of ["mine", "other"]) {
+    await first.journal.create({ id, tenant: TERMINAL_TENANT, order: {} });
+  }
+  await first.journal.create({ id: "theirs", tenant: "acme", order: {} });
+  await first.engine.enqueue("mine");
+  const held = Promise.withResolvers<void>();
+  first.engine.work({
+    slots: 4,
+    leaseMs: 60_000,
+    onFault: () => undefined,
+    async advance({ lost }) {
+      held.resolve();
+      await new Promise<void>((resolve) => lost.addEventListener("abort", () => resolve()));
+      return { kind: "released" };
+    },
+  });
+  await held.promise;
+  // As if it had been killed: its lease stays, and the claim goes.
+  const copy = mkdtempSync(join(tmpdir(), "metier-terminal-"));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  cpSync(folder, copy, { recursive: true });
+  await first.close();
+
+  const advanced: string[] = [];
+  for (const only of [undefined, "mine", "other"]) {
+    const local = required(await openLocal({ folder: copy, environment, only }));
+    const worker = local.engine.work({
+      slots: 4,
+      leaseMs: 60_000,
+      onFault: (fault) => expect.unreachable(String(fault)),
+      async advance({ runId }) {
+        advanced.push(`${only ?? "service"}: ${runId}`);
+        return { kind: "ended" };
+      },
+    });
+    await expect.poll(() => advanced.some((line) => line.startsWith(only ?? "service"))).toBe(true);
+    await delay(300); // Two more looks at what is due.
+    await worker.stop(1000);
+    await local.close();
+  }
+  expect(advanced).toEqual(["service: theirs", "mine: mine", "other: other"]);
 });

@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createSnapshotStore } from "../src/snapshots/create-snapshot-store.ts";
+import { openFolderBlobs } from "../src/snapshots/folder-blobs.ts";
 import { openPlain } from "../src/snapshots/walk-folder.ts";
-import { createSnapshotStore, openFolderBlobs, openMasterKey } from "../src/snapshots.ts";
+import { openMasterKey } from "../src/snapshots.ts";
 import { describeSnapshots } from "./contract/snapshot-contract.ts";
 import { required } from "./support/sqlite.ts";
 

@@ -1,16 +1,18 @@
 /** The files of SQLite: whose they are, who may open them, and what is not printed. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { claimHome, openSqliteEngine, openSqliteReader, openSqliteStore } from "../src/sqlite.ts";
+import { claimHome } from "../src/sqlite/claim-home.ts";
+import { openLocal, openSqliteEngine, openSqliteReader, openSqliteStore } from "../src/sqlite.ts";
 import { required } from "./support/sqlite.ts";
 
 const DOOR = fileURLToPath(new URL("../src/sqlite.ts", import.meta.url));
+const CLAIM = fileURLToPath(new URL("../src/sqlite/claim-home.ts", import.meta.url));
 
 function newFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "metier-sqlite-"));
@@ -47,6 +49,32 @@ test("a reader sees what is committed while the owner goes on, and can change no
   expect(Object.keys(reader.journal)).not.toContain("write");
   reader.close();
   store.close();
+});
+
+test("a damaged database is refused, and so is a claim that is none", async () => {
+  const file = newFile();
+  const store = required(openSqliteStore({ file }));
+  for (let id = 0; id < 200; id += 1) await store.journal.create({ id: `r${id}`, tenant: "acme", order: {} });
+  store.close();
+  truncateSync(file, 5000);
+  const damaged = { ok: false, refusal: { message: expect.stringContaining("damaged") } };
+  expect(openSqliteStore({ file })).toMatchObject(damaged);
+  const folder = join(file, "..");
+  writeFileSync(join(folder, "owner.db"), "Something else, and long enough to be told apart.");
+  expect(claimHome(folder)).toMatchObject(damaged);
+});
+
+test("a journal whose master key is gone is not opened with a new one", async () => {
+  const folder = join(newFile(), "..");
+  const place = { folder, environment: {} };
+  await required(await openLocal(place)).close();
+  await required(await openLocal(place)).close();
+  rmSync(join(folder, "master-key.json"));
+  expect(await openLocal(place)).toMatchObject({
+    ok: false,
+    refusal: { message: expect.stringContaining("is missing") },
+  });
+  expect(readdirSync(folder)).not.toContain("master-key.json");
 });
 
 test("a file of a newer Metier is refused, and so is one that is no database", () => {
@@ -100,7 +128,7 @@ test("a home belongs to one process, until it is released or the process is gone
   expect(claimHome(folder)).toMatchObject(refusal);
   claim.release();
   const script = `
-    const { claimHome } = await import(${JSON.stringify(DOOR)});
+    const { claimHome } = await import(${JSON.stringify(CLAIM)});
     const claim = claimHome(${JSON.stringify(folder)});
     process.stdout.write(String(claim.ok));
     setInterval(() => claim, 1000);`;

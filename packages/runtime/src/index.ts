@@ -45,6 +45,12 @@ export {
 export { composeBroker, vaultPlace, wireConfigured } from "./runtime/compose-broker.ts";
 export { createMetier, createMetierUnder, type Metier, type WatchOutcome } from "./runtime/create-metier.ts";
 export type { Disclosure, ResourceOptions } from "./runtime/disclosure.ts";
+export type {
+  DurabilityOptions,
+  DurableRunOptions,
+  DurableRuns,
+  WorkerOptions,
+} from "./runtime/durable-runs.ts";
 export type { Installing } from "./runtime/installing.ts";
 export { loadState, type MetierState } from "./runtime/load-state.ts";
 export type { CapabilityOptions, MetierOptions, RunningOptions } from "./runtime/metier-options.ts";

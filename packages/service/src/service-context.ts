@@ -48,6 +48,8 @@ export interface ServiceContext {
   readonly hiddenFolders: readonly (readonly [folder: string, shown: string])[];
   /** The work folder of a run, if it is on this machine. */
   workFolder(runId: string): Promise<string | undefined>;
+  /** After old runs were removed: what only they needed. */
+  tidy(): Promise<void>;
   now(): number;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;

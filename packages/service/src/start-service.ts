@@ -13,7 +13,7 @@ import { DEFAULT_TENANT } from "./keys/identity.ts";
 import { type KeyStore, openKeyStore } from "./keys/key-store.ts";
 import { KEY_SCOPES } from "./keys/scopes.ts";
 import { allRoutes } from "./routes/all-routes.ts";
-import { createRunNotices, watchJournal } from "./runs/run-notices.ts";
+import { createRunNotices, type RunNotices, watchJournal } from "./runs/run-notices.ts";
 import type { ServiceContext, ServiceLimits, ServiceTimes } from "./service-context.ts";
 import type { SkillShelf } from "./shelf/skill-shelf.ts";
 import { startSweep } from "./sweep.ts";
@@ -25,7 +25,10 @@ export interface ServiceOptions {
    * Makes what advances a run, on a journal that tells open event streams of each write: it must write to this one. Left
    * out: this process only answers requests, and workers elsewhere advance.
    */
-  readonly openAdvance?: (journal: JournalStore) => (lease: RunLease) => Promise<AdvanceOutcome>;
+  readonly openAdvance?: (
+    journal: JournalStore,
+    notices: Pick<RunNotices, "wrote">,
+  ) => (lease: RunLease) => Promise<AdvanceOutcome>;
   readonly shelf: SkillShelf;
   /** Seals the secrets that clients write. */
   readonly masterKey: ServiceContext["masterKey"];
@@ -33,6 +36,8 @@ export interface ServiceOptions {
   readonly workFolder: (runId: string) => Promise<string | undefined>;
   /** Folders of this machine, such as the home folder, each with the name that clients see in its place. */
   readonly hiddenFolders?: ServiceContext["hiddenFolders"];
+  /** After old runs were removed: removes what only they needed, such as snapshots. Default: nothing. */
+  readonly tidy?: () => Promise<void>;
   /** `METIER_ADMIN_KEY`. Left out: an admin key is made when there is none, and given back once. */
   readonly adminKey?: string | undefined;
   /** Default: 127.0.0.1. */
@@ -86,7 +91,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const listener = await listen(app, { host, port });
   // Only now: a key that is made by a start that fails would never be shown.
   const made = adminKey === undefined ? await makeFirstKey(context.keys, now()) : undefined;
-  const advance = options.openAdvance?.(context.journal);
+  const advance = options.openAdvance?.(context.journal, context.notices);
   const worker =
     advance &&
     engine.work({
@@ -136,6 +141,7 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     hasAdminKey: adminKey !== undefined,
     hiddenFolders,
     workFolder,
+    tidy: options.tidy ?? (async () => undefined),
     now,
     stopping,
   };

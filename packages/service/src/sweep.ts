@@ -9,6 +9,7 @@ import { fireSchedules } from "./schedules/fire-schedules.ts";
 import type { ServiceContext } from "./service-context.ts";
 
 const KEEP_ORDERS_MS = 7 * 86_400_000;
+const KEEP_RUNS_MS = 30 * 86_400_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 interface Sweep {
@@ -26,6 +27,7 @@ export function startSweep(context: ServiceContext): Sweep {
     if (context.now() < forgetAt) return;
     forgetAt = context.now() + FORGET_EVERY_MS;
     await forgetOldOrders(context, KEEP_ORDERS_MS);
+    await removeOldRuns(context);
   };
   const run = async (work: () => Promise<void>): Promise<void> => {
     try {
@@ -51,6 +53,14 @@ export function startSweep(context: ServiceContext): Sweep {
       await current;
     },
   };
+}
+
+/** What is left of runs that ended long ago, in the journal, in the engine, and wherever else the service keeps it. */
+async function removeOldRuns({ journal, engine, tidy, now }: ServiceContext): Promise<void> {
+  const before = now() - KEEP_RUNS_MS;
+  await journal.purge(before);
+  await engine.purge(new Date(before));
+  await tidy();
 }
 
 async function expireQuestions({ journal, engine, metrics, now }: ServiceContext): Promise<void> {

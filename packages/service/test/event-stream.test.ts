@@ -1,9 +1,8 @@
 /** Server-sent events of runs: in order from 1, without a gap or a double, over cuts and over a stop of the server. */
 import { expect, test } from "vitest";
-import { followEvents, type SeenEvents, upTo } from "../../../test/support/follow-events.ts";
+import { ADMIN_KEY, followEvents, type SeenEvents, upTo } from "../../../test/support/follow-events.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { openService } from "./support/open-service.ts";
-import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 test("a stream begins at the first event, follows the run and ends behind its last event", async () => {
   const service = await openService();

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { openService } from "./support/open-service.ts";
-import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 test("the first start makes an admin key and gives it once; the second has one already", async () => {
   const folder = temporaryFolder();

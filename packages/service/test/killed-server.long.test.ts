@@ -3,9 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { followEvents, type SeenEvents, upTo } from "../../../test/support/follow-events.ts";
+import { ADMIN_KEY, followEvents, type SeenEvents, upTo } from "../../../test/support/follow-events.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 const PROGRAM = join(import.meta.dirname, "support", "service-process.ts");
 const STREAMS = 100;

@@ -80,6 +80,19 @@ test("a waiting run is cancelled, and an ended one says that it has ended", asyn
   expect([again.status, again.body.error?.code]).toEqual([409, "run_ended"]);
 });
 
+test("a run that another one started is cancelled with that one, and says so", async () => {
+  const service = await openService();
+  const id = await service.start("wait");
+  await service.settle(id, "waiting");
+  const child = "0mi2v000-bbbbbb";
+  await service.store.journal.create({ id: child, tenant: "default", parentId: id, order: {} });
+  const refused = await service.call("POST", `/v1/runs/${child}/cancel`);
+  expect([refused.status, refused.body.error?.code]).toEqual([409, "part_of_run"]);
+  await service.call("POST", `/v1/runs/${id}/cancel`);
+  await service.settle(id, "cancelled");
+  expect((await service.call("GET", `/v1/runs/${child}`)).body.status).toBe("cancelled");
+});
+
 test("runs of another tenant are not there", async () => {
   const service = await openService();
   await service.store.journal.create({ id: "0mi2v000-aaaaaa", tenant: "other", order: {} });

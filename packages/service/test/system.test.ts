@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
 import { openService } from "./support/open-service.ts";
-import { ADMIN_KEY } from "./support/start-scripted.ts";
 
 test("it says that it is alive and ready, to anybody", async () => {
   const service = await openService();

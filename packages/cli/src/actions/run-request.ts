@@ -10,6 +10,7 @@ import type { AskApproval, AskUser, RunRequest, RunResult } from "@metier/run";
 import type { RunStatus } from "@metier/run/events";
 import type { RunFlags } from "../commands/doing.ts";
 import type { CliContext, CliIo } from "../context.ts";
+import { workingDirectory } from "../open-metier.ts";
 import type { ApprovalPlace } from "./ask-approval.ts";
 
 type Told = Pick<
@@ -39,6 +40,11 @@ export function readRunFlags(flags: RunFlags, cwd: string): Told {
     }),
     write: flags.write,
   };
+}
+
+/** Where `--out` is. */
+export function outFolder(context: CliContext, flags: RunFlags): string | undefined {
+  return flags.out === undefined ? undefined : resolve(workingDirectory(context, flags), flags.out);
 }
 
 export function readInputFlag(text: string, cwd: string): Json {

@@ -17,12 +17,20 @@ import type { Action } from "../commands/define.ts";
 import type { RunsFlags } from "../commands/doing.ts";
 import { type CliContext, endWith, err, reply, requireAction } from "../context.ts";
 import { homeFolder } from "../open-metier.ts";
+import { waitingText } from "../output/durable-text.ts";
 import { runsText, runText, statsText } from "../output/run-text.ts";
 import { count } from "../output/style.ts";
 import { parseNumber } from "./run-request.ts";
 import { exportRun } from "./runs-export.ts";
+import { forgetDurable, listDurableIds } from "./runs-forget.ts";
+import { listWaiting } from "./runs-waiting.ts";
 
-type RunsAction = (context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]) => void;
+type RunsAction = (
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+) => void | Promise<void>;
 
 const ACTIONS: Readonly<Record<string, RunsAction>> = {
   list,
@@ -30,26 +38,52 @@ const ACTIONS: Readonly<Record<string, RunsAction>> = {
   stats,
   export: exportOne,
   delete: remove,
+  resume,
 };
 
 const DEFAULT_NUMBER = "20";
 
 export const runsAction: Action<RunsFlags> = async (context, flags, ...words) => {
   const [name = "list", ...rest] = words;
-  const act = requireAction("runs", ACTIONS, name, "list, show, stats, export or delete");
-  act(context, flags, metierPlaces(homeFolder(context, flags), context.io.environment), rest);
+  const act = requireAction("runs", ACTIONS, name, "list, show, stats, export, delete or resume");
+  await act(context, flags, metierPlaces(homeFolder(context, flags), context.io.environment), rest);
 };
 
-function list(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+async function resume(
+  context: CliContext,
+  flags: RunsFlags,
+  _: Places,
+  words: readonly string[],
+): Promise<void> {
+  const { resumeRun } = await import("./runs-resume.ts"); // What runs a skill is large.
+  await resumeRun(context, flags, words);
+}
+
+async function list(
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+): Promise<void> {
   refuseWords("metier runs list", words);
   const most = parseNumber("--number", flags.number ?? DEFAULT_NUMBER, "runs");
   const all = wantedRuns(listRuns(places), flags);
   const shown = all.slice(0, most);
+  const waiting = wantedRuns(await listWaiting(context, flags), flags);
+  const states = new Map(waiting.map(({ runId, status }) => [runId, status]));
   const isNarrowed = (flags.skill ?? flags.since) !== undefined || flags.failed;
   const none = isNarrowed
     ? "No kept run matches; `metier runs` lists all of them."
     : "No run is kept; `metier run <skill>` makes one.";
-  reply(context, flags, { runs: shown }, (style) => (all.length === 0 ? none : runsText(shown, style)));
+  const value = { runs: shown, ...(waiting.length > 0 && { durable: waiting }) };
+  reply(context, flags, value, (style) =>
+    [
+      ...(all.length === 0 && waiting.length > 0
+        ? []
+        : [all.length === 0 ? none : runsText(shown, style, states)]),
+      ...(waiting.length > 0 ? [waitingText(waiting, style)] : []),
+    ].join("\n\n"),
+  );
   if (!flags.json && shown.length < all.length)
     err(context, `${count(all.length - shown.length, "older run")}: \`--number\` shows more.`);
 }
@@ -78,20 +112,41 @@ function show(context: CliContext, flags: RunsFlags, places: Places, words: read
   if (torn) err(context, "The last line of the log was cut off.");
 }
 
-function remove(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
-  const { removed, diagnostics } = removeWanted(places, flags.olderThan, words);
+async function remove(
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+): Promise<void> {
+  const { olderThan } = flags;
+  if ((olderThan === undefined) === (words.length === 0)) {
+    throw new UsageError("Usage: `metier runs delete ID…` or `metier runs delete --older-than AGE`.");
+  }
+  const durable = await listDurableIds(context, flags);
+  const wanted = new Set(words.map((word) => requireRun(places, word, durable)));
+  const age = olderThan === undefined ? undefined : parseAge(olderThan);
+  // First, as another process may be at work on one of them.
+  const recorded = durable.filter((runId) => wanted.has(runId));
+  await forgetDurable(context, flags, recorded);
+  const kept = new Set(listRunIds(places));
+  const { removed: gone, diagnostics }: RemovedRuns =
+    age === undefined
+      ? removeRuns(
+          places,
+          [...wanted].filter((runId) => kept.has(runId)),
+        )
+      : removeOldRuns(places, age);
+  if (age !== undefined)
+    await forgetDurable(
+      context,
+      flags,
+      durable.filter((runId) => gone.includes(runId)),
+    );
+  const removed = [...new Set([...gone, ...recorded])];
   if (diagnostics.length > 0) endWith(context, EXIT.failed);
   const none = "No run was removed.";
   const text = removed.length > 0 ? `Removed ${count(removed.length, "run")}: ${removed.join(", ")}` : none;
   reply(context, flags, { removed, diagnostics }, () => text, diagnostics);
-}
-
-function removeWanted(places: Places, olderThan: string | undefined, words: readonly string[]): RemovedRuns {
-  if ((olderThan === undefined) === (words.length === 0)) {
-    throw new UsageError("Usage: `metier runs delete ID…` or `metier runs delete --older-than AGE`.");
-  }
-  if (olderThan !== undefined) return removeOldRuns(places, parseAge(olderThan));
-  return removeRuns(places, [...new Set(words.map((word) => requireRun(places, word)))]);
 }
 
 function exportOne(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
@@ -101,22 +156,29 @@ function exportOne(context: CliContext, flags: RunsFlags, places: Places, words:
   exportRun(context, flags, places, requireRun(places, wanted));
 }
 
+/** What options can ask for; one that has not ended has no state. */
+type WantedFacts = Pick<RunSummary, "skill" | "startedAt"> & { readonly state?: RunSummary["state"] };
+
 /** States in which a run did not do what it should, and nobody wanted that. */
 const FAILED: ReadonlySet<RunSummary["state"]> = new Set(["failed", "limited", "refused"]);
 
-function wantedRuns(runs: readonly RunSummary[], { skill, since, failed }: RunsFlags): readonly RunSummary[] {
+function wantedRuns<Run extends WantedFacts>(
+  runs: readonly Run[],
+  { skill, since, failed }: RunsFlags,
+): readonly Run[] {
   const start = since === undefined ? undefined : parseSince(since);
   return runs.filter(
     (run) =>
       (skill === undefined || run.skill === skill) &&
       (start === undefined || Date.parse(run.startedAt) >= start) &&
-      (!failed || FAILED.has(run.state)),
+      (!failed || (run.state !== undefined && FAILED.has(run.state))),
   );
 }
 
 /** The run whose id begins so; only one may. */
-function requireRun(places: Places, wanted: string): string {
-  const found = wanted === "" ? [] : listRunIds(places).filter((id) => id.startsWith(wanted));
+function requireRun(places: Places, wanted: string, durable: readonly string[] = []): string {
+  const known = [...new Set([...listRunIds(places), ...durable])];
+  const found = wanted === "" ? [] : known.filter((id) => id.startsWith(wanted));
   const [only, ...others] = found;
   if (only === undefined) {
     throw new MetierError("run.not_found", `No run has the id \`${wanted}\`.`, {

@@ -1,17 +1,21 @@
 /** `metier serve`: the API and a worker in one process, until the user or the system ends it. */
-import { EXIT, UsageError } from "@metier/base/errors";
+import { join } from "node:path";
+import { EXIT, MetierError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
+import { safeLine } from "@metier/base/text";
 import type { ServeFlags } from "../commands/connecting.ts";
 import type { Action } from "../commands/define.ts";
-import { endWith, err, outJson } from "../context.ts";
+import { type CliContext, endWith, err, outJson, reply } from "../context.ts";
 import { homeFolder } from "../open-metier.ts";
+import { durableFolder } from "./terminal-runs.ts";
 
 /** A service that is told to end is gone within ten seconds. */
-const STOP_MS = 8_000;
+const STOP_MS = 7_000;
 const MOST_LEASE_SECONDS = 3600;
 const MOST_ANSWER_SECONDS = 365 * 24 * 3600;
 
 export const serveAction: Action<ServeFlags> = async (context, flags) => {
+  if (flags.rotateKey) return rotateKey(context, flags);
   const { io } = context;
   const asked = presentFields({
     port: readNumber("port", flags.port, 0, 65_535),
@@ -47,6 +51,24 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
   if (!flags.json) err(context, "Stopping: runs go on when the service starts again.");
   await stop(STOP_MS);
 };
+
+/** Beside a service that is at work: it reads the keys anew when it meets one that it does not know. */
+async function rotateKey(context: CliContext, flags: ServeFlags): Promise<void> {
+  const file = join(durableFolder(context, flags), "master-key.json");
+  const { rotateMasterKey } = await import("@metier/durable/snapshots");
+  const rotated = rotateMasterKey({ environment: context.io.environment, file });
+  if (!rotated.ok) {
+    const { message, hint } = rotated.refusal;
+    throw new MetierError("durable.unavailable", message, presentFields({ hint }));
+  }
+  const { newest: key } = rotated.value;
+  reply(context, flags, { key, file }, () =>
+    [
+      `Key ${key} is the newest of \`${safeLine(file)}\`.`,
+      "Older keys stay there, and open what was written under them. A service that runs now uses the new one after its next start.",
+    ].join("\n"),
+  );
+}
 
 function readNumber(name: string, text: string | undefined, least: number, most: number): number | undefined {
   if (text === undefined) return undefined;

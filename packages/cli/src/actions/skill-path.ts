@@ -7,8 +7,8 @@ import { lstatSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { UsageError } from "@metier/base/errors";
 import { isInside, isOwnFolder, realPathOr } from "@metier/base/places";
-import { safeLine } from "@metier/base/text";
-import type { Metier } from "@metier/runtime";
+import { safeLine, safeText } from "@metier/base/text";
+import type { Metier, MetierOptions } from "@metier/runtime";
 import { isSkillName, type Skill } from "@metier/skills";
 import type { CommonFlags } from "../commands/define.ts";
 import { type CliContext, err } from "../context.ts";
@@ -20,20 +20,29 @@ interface OpenedSkill {
   readonly address: string;
   /** The command that trusts it, if it was named by its path and is not trusted. */
   readonly trustWith?: string;
+  /** `--path`, and where the skill is, if it was named by that. */
+  readonly paths: readonly string[];
 }
 
 /** `word`: a name, `scope:name` or a path. A name that is not found is left for the run to refuse. */
-export async function openSkill(context: CliContext, flags: CommonFlags, word: string): Promise<OpenedSkill> {
+export async function openSkill(
+  context: CliContext,
+  flags: CommonFlags,
+  word: string,
+  more: MetierOptions = {},
+): Promise<OpenedSkill> {
   const cwd = workingDirectory(context, flags);
-  if (isPath(word)) return openAt(context, flags, word, resolve(cwd, word));
-  const metier = await openMetier(context, flags);
+  const paths = (flags.path ?? []).map((path) => resolve(cwd, path));
+  const open = { ...flags, path: paths };
+  if (isPath(word)) return openAt(context, open, word, resolve(cwd, word), more);
+  const metier = await openMetier(context, open, more);
   const folder = join(cwd, word);
   if (metier.get(word) !== undefined || !isSkillName(word) || !isOwnSkillFolder(folder)) {
-    return { metier, address: word };
+    return { metier, address: word, paths };
   }
   await metier.capabilities.close();
   if (!flags.json) err(context, `No skill named \`${word}\` is set up, so this runs \`./${word}\`.`);
-  return openAt(context, flags, `./${word}`, folder);
+  return openAt(context, open, `./${word}`, folder, more);
 }
 
 /** Names have neither a slash nor a dot at either end. */
@@ -54,6 +63,7 @@ async function openAt(
   flags: CommonFlags,
   word: string,
   named: string,
+  more: MetierOptions,
 ): Promise<OpenedSkill> {
   const stats = statSync(named, { throwIfNoEntry: false });
   if (stats === undefined) {
@@ -63,13 +73,14 @@ async function openAt(
   }
   const isSkillFile = !stats.isDirectory() && basename(named).toLowerCase() === SKILL_FILE.toLowerCase();
   const location = isSkillFile ? dirname(named) : named;
-  const metier = await openMetier(context, { ...flags, path: [...(flags.path ?? []), location] });
+  const paths = [...(flags.path ?? []), location];
+  const metier = await openMetier(context, { ...flags, path: paths }, more);
   try {
     const skill = requireSkillAt(metier, word, location);
     const address = addressOf(metier, skill, word);
-    if (skill.trust.level === "trusted") return { metier, address };
+    if (skill.trust.level === "trusted") return { metier, address, paths };
     const path = await pathToType(context, location);
-    return { metier, address, trustWith: `metier trust ${skill.name} --path ${path}` };
+    return { metier, address, paths, trustWith: `metier trust ${skill.name} --path ${path}` };
   } catch (fault) {
     await metier.capabilities.close();
     throw fault;
@@ -105,6 +116,16 @@ function addressOf({ catalog }: Metier, skill: Skill, word: string): string {
   throw new UsageError(`\`${word}\` has the name of the skill at \`${other}\`, which comes first.`, {
     hint: "Leave out the `--path` that brings it, or rename one of the two.",
   });
+}
+
+/** How to trust a skill that was named by its path. */
+export function tellTrust(
+  context: CliContext,
+  { json, quiet }: { readonly json: boolean; readonly quiet: boolean },
+  { trustWith }: Pick<OpenedSkill, "trustWith">,
+): void {
+  if (trustWith === undefined || json || quiet) return;
+  err(context, `Not trusted: it sees only its own folder. To trust it: ${safeText(trustWith)}`);
 }
 
 /** What to type after `metier run` for a skill that lies in `folder`. */

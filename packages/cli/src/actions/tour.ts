@@ -67,7 +67,14 @@ interface TourTask {
  * tools and sandbox are the real ones. `flags` are those of the temporary folders, `own` those of the user, whose config may name a model.
  */
 async function prepareTask(context: CliContext, flags: CommonFlags, own: CommonFlags): Promise<TourTask> {
-  const base = { approve: true, write: false, dryRun: false, events: false, quiet: false } as const;
+  const base = {
+    approve: true,
+    write: false,
+    dryRun: false,
+    events: false,
+    quiet: false,
+    durable: false,
+  } as const;
   const live = { ...flags, home: own.home };
   const metier = await openMetier(context, live);
   const planned = await metier.plan({ skill: TOUR_SKILL, source: "user" });

@@ -169,12 +169,13 @@ const serve = defineCommand({
   name: "serve",
   brief: "Run skills for others over HTTP",
   description:
-    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. Runs see no working directory and always run in bubblewrap.\n\nThe first start makes an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, a key file is made.\n\nExits 6 when there is no sandbox, or when another process already uses the home folder.",
+    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. Runs see no working directory and always run in bubblewrap.\n\nThe first start makes an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, a key file is made. `--rotate-key` puts a new key before those in the file; older ones still open what was written under them.\n\nExits 6 when there is no sandbox, or when another process already uses the home folder.",
   examples: [
     "metier serve",
     "metier serve --port 8080",
     "METIER_ADMIN_KEY=… metier serve --host 0.0.0.0 --port 8080",
     "metier serve --port 8080 --lease 30 --log",
+    "metier serve --rotate-key",
   ],
   flags: {
     port: textFlag("number", "Port to listen on (default: a free port)"),
@@ -189,6 +190,7 @@ const serve = defineCommand({
     ),
     slots: textFlag("number", "How many runs advance at the same time (default: 8)"),
     log: switchFlag("Write a log to stderr, one JSON line each"),
+    rotateKey: switchFlag("Make a new master key for all that is written from now on, and exit"),
   },
   from: () => import("../actions/serve.ts"),
   action: "serveAction",

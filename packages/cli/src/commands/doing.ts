@@ -33,7 +33,7 @@ const run = defineCommand({
   name: "run",
   brief: "Run a skill in isolation and print its result",
   description:
-    "The skill runs in its own loop with its own tools and sandbox. The answer goes to stdout, progress to stderr. Text piped in is the message; with a message, stdin is read only for `-`. Needs a model: `metier init` finds one.\n\nExits 3 when the skill is refused, 4 when a limit stopped the run, 5 when it failed, 6 when there is no model, 130 when you cancel it.",
+    "The skill runs in its own loop with its own tools and sandbox. The answer goes to stdout, progress to stderr. Text piped in is the message; with a message, stdin is read only for `-`. Needs a model: `metier init` finds one.\n\nWith `--durable` the run survives its process. Questions wait for an answer, also when nobody is there to ask; Ctrl-C gives the run back. `metier runs resume <id>` goes on with it.\n\nExits 3 when the skill is refused or a durable run waits for an answer, 4 when a limit stopped the run, 5 when it failed, 6 when there is no model or another process has the durable runs, 130 when you cancel it.",
   usage: ["<skill> [<task>...]"],
   examples: [
     'metier run summarize-text "Summarize README.md in three lines"',
@@ -42,6 +42,7 @@ const run = defineCommand({
     'git diff | metier run summarize-text "Summarize this:" -',
     'metier run ./my-skill "Try it"',
     "metier run triage-issue --dry-run",
+    'metier run review-migration "Check db/" --durable',
     "metier run summarize-text --record run.jsonl",
     "metier run summarize-text --replay run.jsonl",
   ],
@@ -62,6 +63,7 @@ const run = defineCommand({
     dryRun: switchFlag("Show prompt, tools, model, variables and sandbox without calling a model"),
     events: switchFlag("Print each event as a line of JSON"),
     quiet: switchFlag("Show only the answer and what went wrong"),
+    durable: switchFlag("Record each step, so that `metier runs resume` can go on after anything"),
     record: textFlag("file", "Record the run for a replay"),
     replay: textFlag("file", "Replay a recorded run instead of calling a model"),
     ...CALLER_FLAGS,
@@ -133,15 +135,16 @@ export type ScriptFlags = FlagsOf<typeof script>;
 
 const runs = defineCommand({
   name: "runs",
-  brief: "List, inspect, export, count or delete past runs",
+  brief: "List, inspect, export, count, delete or resume runs",
   description:
-    "Metier keeps the events and the work folder of every run for 30 days. You can shorten an id as long as it stays unique.\n\nExits 1 when the run doesn't exist.",
+    "Metier keeps the events and the work folder of every run for 30 days. You can shorten an id as long as it stays unique. A durable run (`metier run --durable`) that waits, or whose process ended, goes on with `resume`: in the folder it was started in, with the skill and the config as they were; if those changed, it ends and says so.\n\nExits 1 when the run doesn't exist. `resume` exits like `metier run`.",
   actions: {
     list: "List runs, newest first (the default)",
     "show <id>": "Show a run step by step",
     stats: "Count runs, tokens and times for each skill",
     "export <id>": "Print a run's events as JSON lines, which `metier run --replay` can read",
     "delete <id>...": "Delete runs; or use `delete --older-than <age>`",
+    "resume <id>": "Go on with a durable run, and answer what it asks",
   },
   examples: [
     "metier runs",
@@ -151,6 +154,7 @@ const runs = defineCommand({
     "metier runs export mf3k2a -o run.jsonl",
     "metier runs stats --json",
     "metier runs delete --older-than 7d",
+    "metier runs resume mf3k2a",
   ],
   flags: {
     skill: textFlag("name", "Only runs of this skill (list, stats)"),
@@ -159,6 +163,7 @@ const runs = defineCommand({
     number: textFlag("count", "Show at most this many (list; default: 20)"),
     olderThan: textFlag("age", "Delete runs older than this: 90m, 12h, 30d, 4w (delete)"),
     output: textFlag("file", "Write to this new file instead of stdout (export)"),
+    approve: switchFlag("Say yes to every tool call that asks (resume)"),
   },
   aliases: { n: "number", o: "output" },
   positional: manyArguments("action", "What to do"),

@@ -134,7 +134,7 @@ function createRunState(): RunState {
     isStopping: false,
     isTop: ({ runId }) => runId === top,
     note(event) {
-      if (event.type === "run-started") top ??= event.runId;
+      if (event.type === "run-started" || event.type === "run-resumed") top ??= event.runId;
       if (event.type === "model-called" && event.runId === top) step = event.step;
       if (event.type === "tool-called" && event.decision !== "deny") {
         calls.set(`${event.runId} ${event.callId}`, `${safeLine(event.tool)} ${inputText(event.input)}`);

@@ -34,12 +34,17 @@ const CALL_SYMBOLS: Readonly<Record<ToolCallView["state"], string>> = {
   running: "·",
 };
 
-export function runsText(runs: readonly RunSummary[], style: Style): string {
+/** `states`: how durable ones stand that have not ended, by their ids. */
+export function runsText(
+  runs: readonly RunSummary[],
+  style: Style,
+  states: ReadonlyMap<string, string> = new Map(),
+): string {
   const hasCost = runs.some(({ cost }) => cost !== undefined);
   const rows = runs.map((run) => [
     run.runId,
     showTime(run.startedAt),
-    run.state,
+    states.get(run.runId) ?? run.state,
     cutText(run.skill || "unknown", 32),
     count(run.iterations, "step"),
     count(run.usage.totalTokens, "token"),

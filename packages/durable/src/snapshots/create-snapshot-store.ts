@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import { done, type Result } from "@metier/base/result";
 import { mapBounded } from "@metier/base/turns";
+import type { NeededSnapshot } from "../journal-store.ts";
 import type { MasterKey } from "../keys/master-key.ts";
 import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
 import { layOutSnapshot } from "./lay-out-snapshot.ts";
@@ -28,26 +29,67 @@ export function createSnapshotStore({ blobs, keys, bounds = BOUNDS }: SnapshotSt
     if (sealed === undefined) throw damagedSnapshot(`a part of it is missing (\`${name}\`)`);
     return sealFor(keys, scope.tenant).open(kind, name, sealed);
   };
+  const turns = createTurns();
+  const collect = async (needed: readonly NeededSnapshot[]): Promise<number> => {
+    const reached = new Set<string>();
+    for (const { tenant, name } of needed) {
+      reached.add(name);
+      const { files } = readManifest(await load("manifest", name, { tenant }));
+      for (const part of files.flatMap(({ parts }) => parts)) reached.add(part);
+    }
+    const unused = (await blobs.list("")).filter((name) => !reached.has(name));
+    await mapBounded(unused, MOST_AT_ONCE, (name) => blobs.delete(name));
+    folders.clear(); // What was read before may have been stored in one of them.
+    return unused.length;
+  };
+  const takeNow: SnapshotStore["take"] = async (folder, { tenant }) => {
+    const root = realpathSync.native(folder);
+    const found = await walkFolder(root, bounds);
+    if (!found.ok) return found;
+    const sealing = sealFor(keys, tenant);
+    const known = recall(folders, JSON.stringify([tenant, root]));
+    const reading = { root, blobs, sealing, known };
+    const read = await mapBounded(found.value.files, MOST_AT_ONCE, (file) => readFile(reading, file));
+    const files = allDone(read);
+    if (!files.ok) return files;
+    forgetOthers(known, files.value);
+    const manifest = writeManifest({ ...found.value, files: files.value });
+    const name = sealing.nameOf("manifest", manifest);
+    if (!(await blobs.has(name))) await blobs.put(name, sealing.seal(name, manifest));
+    return done(name);
+  };
   return {
-    async take(folder, { tenant }) {
-      const root = realpathSync.native(folder);
-      const found = await walkFolder(root, bounds);
-      if (!found.ok) return found;
-      const sealing = sealFor(keys, tenant);
-      const known = recall(folders, JSON.stringify([tenant, root]));
-      const reading = { root, blobs, sealing, known };
-      const read = await mapBounded(found.value.files, MOST_AT_ONCE, (file) => readFile(reading, file));
-      const files = allDone(read);
-      if (!files.ok) return files;
-      forgetOthers(known, files.value);
-      const manifest = writeManifest({ ...found.value, files: files.value });
-      const name = sealing.nameOf("manifest", manifest);
-      if (!(await blobs.has(name))) await blobs.put(name, sealing.seal(name, manifest));
-      return done(name);
-    },
+    take: (folder, scope) => turns.beside(() => takeNow(folder, scope)),
+    collect: (needed) => turns.alone(() => collect(needed)),
     async restore(name, folder, scope) {
       const manifest = readManifest(await load("manifest", name, scope));
       await layOutSnapshot(folder, manifest, (part) => load("part", part, scope));
+    },
+  };
+}
+
+interface Turns {
+  /** With others of its kind. */
+  beside<Value>(work: () => Promise<Value>): Promise<Value>;
+  /** When nothing else is under way; what comes meanwhile waits. */
+  alone<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    beside(work) {
+      const working = last.then(work);
+      const settled = working.catch(() => undefined).finally(() => underWay.delete(settled));
+      underWay.add(settled);
+      return working;
+    },
+    alone(work) {
+      const before = [...underWay, last];
+      const working = Promise.all(before).then(work);
+      last = working.catch(() => undefined);
+      return working;
     },
   };
 }

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { done, type Result, refused } from "@metier/base/result";
 import { loadSqlite } from "./load-sqlite.ts";
+import { isUnreadable, unreadableFile } from "./open-database.ts";
 import { makePrivateFile } from "./private-file.ts";
 
 interface HomeClaim {
@@ -26,6 +27,7 @@ export function claimHome(folder: string): Result<HomeClaim> {
     return done({ release: () => connection.close() });
   } catch (error) {
     connection.close();
+    if (isUnreadable(error)) return refused(unreadableFile(file));
     if ((error as { readonly errcode?: number }).errcode !== BUSY) throw error;
     return refused({
       message: `Another process already serves or works on \`${folder}\`, and its SQLite files belong to one process at a time.`,

@@ -21,9 +21,15 @@ CREATE TABLE engine_queue (
 ) STRICT;
 CREATE INDEX engine_queue_in_order ON engine_queue (due_at, position);
 `,
+    `
+ALTER TABLE engine_queue ADD COLUMN lane TEXT NOT NULL DEFAULT 'metier';
+DROP INDEX engine_queue_in_order;
+CREATE INDEX engine_queue_in_order ON engine_queue (lane, due_at, position);
+`,
   ],
 };
 
+/** `namespace`: openworkflow's word for a lane. */
 export function openEngineQueue(database: Database, namespace: string): EngineQueue {
   const { statement, change } = database;
   const one = (sql: string, ...values: readonly (string | number)[]): Row | undefined =>
@@ -32,14 +38,15 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     Number(one(sql, ...values)?.count);
   return {
     async add(runId, dueAt) {
-      const sql = `INSERT INTO engine_queue (run_id, due_at) SELECT ?, ?
+      const sql = `INSERT INTO engine_queue (run_id, due_at, lane) SELECT ?, ?, ?
         WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?)
         ON CONFLICT (run_id) DO NOTHING`;
-      change(() => statement(sql).run(runId, dueAt, namespace, runId));
+      change(() => statement(sql).run(runId, dueAt, namespace, namespace, runId));
     },
     async next(now) {
-      const sql = "SELECT run_id FROM engine_queue WHERE due_at <= ? ORDER BY due_at, position LIMIT 1";
-      const row = one(sql, now);
+      const sql =
+        "SELECT run_id FROM engine_queue WHERE lane = ? AND due_at <= ? ORDER BY due_at, position LIMIT 1";
+      const row = one(sql, namespace, now);
       return row && String(row.run_id);
     },
     async remove(runId) {
@@ -55,7 +62,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
         `SELECT count(*) AS count FROM workflow_runs WHERE namespace_id = ? AND status IN ('pending', 'running') AND ${condition}`;
       return {
         queued:
-          count("SELECT count(*) AS count FROM engine_queue") +
+          count("SELECT count(*) AS count FROM engine_queue WHERE lane = ?", namespace) +
           count(of("worker_id IS NULL AND available_at <= ?"), namespace, time),
         parked: count(of("worker_id IS NULL AND available_at > ?"), namespace, time),
         running: count(of("worker_id IS NOT NULL"), namespace),
@@ -71,4 +78,11 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
     },
     close: async () => database.close(),
   };
+}
+
+/** For whoever knows that no other process works on the file: what a worker held that was killed can be claimed at once. */
+export function endLeases({ statement, change }: Database, namespace: string): void {
+  const sql =
+    "UPDATE workflow_runs SET available_at = ? WHERE namespace_id = ? AND status = 'running' AND worker_id IS NOT NULL";
+  change(() => statement(sql).run(new Date().toISOString(), namespace));
 }

@@ -5,7 +5,7 @@ import { parseCell, type Row, readQuestion, readRun } from "./rows.ts";
 
 export type JournalReading = Pick<
   JournalStore,
-  "get" | "list" | "entries" | "events" | "question" | "questionFor" | "questions"
+  "get" | "list" | "entries" | "snapshots" | "events" | "question" | "questionFor" | "questions"
 >;
 
 export function readJournal(database: Database): JournalReading {
@@ -22,6 +22,12 @@ export function readJournal(database: Database): JournalReading {
       const { where, values } = runConditions(filter);
       const sql = `SELECT * FROM runs ${where} ORDER BY position DESC LIMIT ?`;
       return all(sql, ...values, filter.limit).map(readRun);
+    },
+    async snapshots() {
+      const rows = all(
+        "SELECT DISTINCT runs.tenant, snapshot FROM entries JOIN runs ON runs.id = run_id WHERE snapshot IS NOT NULL",
+      );
+      return rows.map((row) => ({ tenant: String(row.tenant), name: String(row.snapshot) }));
     },
     async entries(runId) {
       const rows = all("SELECT key, value FROM entries WHERE run_id = ? ORDER BY position", runId);
@@ -66,8 +72,10 @@ function runConditions({ tenant, status, skill, userId, isRoot, before }: Durabl
   ]);
 }
 
-function questionConditions({ tenant, rootId, status, after }: QuestionFilter): Conditions {
+function questionConditions({ tenant, rootId, status, kinds, after }: QuestionFilter): Conditions {
+  const marks = kinds?.map(() => "?").join(", ");
   return joinConditions([
+    [`kind IN (${marks})`, kinds],
     ["tenant = ?", tenant],
     ["root_id = ?", rootId],
     ["status = ?", status],

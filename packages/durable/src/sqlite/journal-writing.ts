@@ -2,11 +2,11 @@
  * The writing half of the journal in SQLite. What a run writes is fenced: who holds its lease is looked up in the transaction
  * that writes.
  */
-import type { JsonObject } from "@metier/base/json";
 import {
   type DurableStatus,
   ENDED,
   type JournalBatch,
+  type JournalEntry,
   type JournalLease,
   type JournalStore,
   LeaseLostError,
@@ -16,7 +16,10 @@ import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
 import { type Row, readRun, writeOptionalJson } from "./rows.ts";
 
-type JournalWriting = Pick<JournalStore, "create" | "take" | "write" | "createChild" | "cancel" | "purge">;
+type JournalWriting = Pick<
+  JournalStore,
+  "create" | "take" | "write" | "createChild" | "cancel" | "purge" | "forget"
+>;
 
 const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
 
@@ -63,6 +66,10 @@ export function writeJournal(database: Database): JournalWriting {
         return row && readRun(row);
       });
     },
+    async forget(runId) {
+      const sql = "DELETE FROM runs WHERE id = ? AND parent_id IS NULL";
+      return keep(() => Number(statement(sql).run(runId).changes) > 0);
+    },
     async purge(before) {
       return change(() => {
         const sql = `DELETE FROM runs WHERE parent_id IS NULL AND updated_at < ? AND status IN (${ENDED_NAMES})
@@ -91,7 +98,7 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
     throw new Error(`Run \`${runId}\` has ended (${run.status}): nothing is written to it any more.`);
   }
   const now = Date.now();
-  for (const { key, value } of entries) insertEntry(database, runId, key, value);
+  for (const entry of entries) insertEntry(database, runId, entry);
   askQuestions(database, run, questions, now);
   const lastEvent = insertEvents(database, run, batch);
   database
@@ -100,13 +107,22 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
         active_ms = coalesce(?, active_ms) WHERE id = ?`,
     )
     .run(lastEvent, now, status ?? null, writeOptionalJson(result), wholeNumber(activeMs), runId);
-  if (status !== undefined && ENDED.has(status)) cancelQuestions(database, runId, now);
+  if (status === undefined || !ENDED.has(status)) return;
+  cancelQuestions(database, runId, now);
+  if (runId === lease.rootId) endStarted(database, runId, now);
 }
 
-function insertEntry(database: Database, runId: string, key: string, value: JsonObject[string]): void {
+/** What a run started does not outlast it: nobody would go on with it, or wait for what it asked. */
+function endStarted(database: Database, rootId: string, now: number): void {
+  const sql = `UPDATE runs SET status = 'cancelled', updated_at = ? WHERE root_id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING id`;
+  const left: readonly Row[] = database.statement(sql).all(now, rootId);
+  for (const { id } of left) cancelQuestions(database, String(id), now);
+}
+
+function insertEntry(database: Database, runId: string, { key, value, snapshot }: JournalEntry): void {
   const sql =
-    "INSERT INTO entries (run_id, key, value) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING";
-  const { changes } = database.statement(sql).run(runId, key, JSON.stringify(value));
+    "INSERT INTO entries (run_id, key, value, snapshot) VALUES (?, ?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING";
+  const { changes } = database.statement(sql).run(runId, key, JSON.stringify(value), snapshot ?? null);
   if (changes === 0) throw new Error(`Step \`${key}\` of run \`${runId}\` is recorded already.`);
 }
 

@@ -151,19 +151,29 @@ function tooOld(file: string): Refusal {
   };
 }
 
-const NOT_A_DATABASE = 26;
+/** Damaged inside, and not a database at all. */
+const UNREADABLE: ReadonlySet<number | undefined> = new Set([11, 26]);
 
-/** A file that is no database is somebody else's; all other faults are the host's. */
+/** A file that is no database is somebody else's, and a damaged one is for its owner to restore; all else is the host's. */
 function attempt<Value>(file: string, open: () => Result<Value>): Result<Value> {
   try {
     return open();
   } catch (error) {
-    if ((error as { readonly errcode?: number }).errcode !== NOT_A_DATABASE) throw error;
-    return refused({
-      message: `\`${file}\` is not an SQLite database, or it is damaged.`,
-      hint: "Restore it from a copy, or move it away to start anew.",
-    });
+    if (!isUnreadable(error)) throw error;
+    return refused(unreadableFile(file));
   }
+}
+
+export function isUnreadable(error: unknown): boolean {
+  const { errcode } = error as { readonly errcode?: number };
+  return UNREADABLE.has(errcode === undefined ? undefined : errcode & 0xff);
+}
+
+export function unreadableFile(file: string): Refusal {
+  return {
+    message: `\`${file}\` is not an SQLite database, or it is damaged.`,
+    hint: "Restore it from a copy, or move it away to start anew.",
+  };
 }
 
 function closeUnlessDone<Value>(connection: DatabaseSync, open: () => Result<Value>): Result<Value> {

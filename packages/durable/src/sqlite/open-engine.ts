@@ -4,26 +4,42 @@ import { done, type Result } from "@metier/base/result";
 import { BackendSqlite } from "openworkflow/sqlite";
 import { createEngine } from "../engine/create-engine.ts";
 import type { RunEngine } from "../run-engine.ts";
-import { ENGINE_SCHEMA, openEngineQueue } from "./engine-queue.ts";
+import { ENGINE_SCHEMA, endLeases, openEngineQueue } from "./engine-queue.ts";
 import { BUSY_TIMEOUT_MS, openDatabase, type Schema } from "./open-database.ts";
 
-const NAMESPACE = "metier";
+/** Where all runs are that any worker may advance. */
+const SHARED_LANE = "metier";
+
+interface EngineFile {
+  readonly file: string;
+  /** Engines see only the runs of their lane. Default: the one that all workers share. */
+  readonly lane?: string | undefined;
+  /** No other process works on the file: nobody waits for the leases of one that was killed. */
+  readonly isAlone?: boolean;
+}
 
 /** Nothing of its own: it only opens the file as ours are opened. */
 const NO_SCHEMA: Schema = { name: "file", migrations: [] };
 
 /** Made when it is not there. Refused as `openSqliteStore` is. */
-export function openSqliteEngine({ file }: { readonly file: string }): Result<RunEngine> {
+export function openSqliteEngine({
+  file,
+  lane = SHARED_LANE,
+  isAlone = false,
+}: EngineFile): Result<RunEngine> {
   // First by us: with a mode, a log and a wait for others, and with a refusal for what is no database.
   const first = openDatabase(file, NO_SCHEMA);
   if (!first.ok) return first;
   try {
-    const backend = BackendSqlite.connect(file, { namespaceId: NAMESPACE });
+    const backend = BackendSqlite.connect(file, { namespaceId: lane });
     tune(backend);
     const opened = openDatabase(file, ENGINE_SCHEMA);
-    if (opened.ok) return done(createEngine({ backend, queue: openEngineQueue(opened.value, NAMESPACE) }));
-    void backend.stop();
-    return opened;
+    if (!opened.ok) {
+      void backend.stop();
+      return opened;
+    }
+    if (isAlone) endLeases(opened.value, lane);
+    return done(createEngine({ backend, queue: openEngineQueue(opened.value, lane) }));
   } finally {
     first.value.close();
   }

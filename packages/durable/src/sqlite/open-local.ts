@@ -1,53 +1,55 @@
 /** Durability on one machine: journal, records, engine, snapshots and keys in one folder, which belongs to one process. */
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
-import { done, type Result } from "@metier/base/result";
-import { catchUp } from "../catch-up.ts";
-import type { JournalStore } from "../journal-store.ts";
+import { done, type Result, refused } from "@metier/base/result";
+import { catchUp, catchUpOne } from "../catch-up.ts";
+import type { MasterKeyPlaces } from "../keys/key-ring.ts";
 import { type MasterKey, openMasterKey } from "../keys/master-key.ts";
+import type { LocalDurability } from "../local-durability.ts";
 import type { RecordStore } from "../record-store.ts";
-import type { RunEngine } from "../run-engine.ts";
-import type { SnapshotStore } from "../snapshot-store.ts";
 import { createSnapshotStore } from "../snapshots/create-snapshot-store.ts";
 import { openFolderBlobs } from "../snapshots/folder-blobs.ts";
 import { claimHome } from "./claim-home.ts";
 import { openSqliteEngine } from "./open-engine.ts";
 import { openSqliteStore } from "./open-store.ts";
 
-export interface LocalDurability {
-  readonly journal: JournalStore;
+/** With what only a service needs. */
+interface LocalState extends LocalDurability {
   readonly records: RecordStore;
-  readonly engine: RunEngine;
-  readonly snapshots: SnapshotStore;
   readonly keys: MasterKey;
-  close(): Promise<void>;
 }
 
-export interface LocalPlace {
+interface LocalPlace {
   /** Made when it is not there. */
   readonly folder: string;
   /** `METIER_MASTER_KEY` is looked for here; without it a key is made in the folder. */
   readonly environment?: Environment | undefined;
+  /** A run of a terminal: the engine has it and no other. Default: all but those. */
+  readonly only?: string | undefined;
 }
 
 /** Refused: a folder that another process works on, a Node without SQLite, a key that is none. */
 export async function openLocal({
   folder,
   environment = process.env,
-}: LocalPlace): Promise<Result<LocalDurability>> {
+  only,
+}: LocalPlace): Promise<Result<LocalState>> {
   const claim = claimHome(folder);
   if (!claim.ok) return claim;
-  const keys = openMasterKey({ environment, file: join(folder, "master-key.json") });
   const file = join(folder, "journal.db");
+  const keys = openKeys({ environment, file: join(folder, "master-key.json") }, file);
+  const lane = only === undefined ? undefined : `run ${only}`;
   const store = keys.ok ? openSqliteStore({ file }) : keys;
-  const engine = store.ok ? openSqliteEngine({ file }) : store;
+  const engine = store.ok ? openSqliteEngine({ file, isAlone: true, lane }) : store;
   if (!keys.ok || !store.ok || !engine.ok) {
     if (store.ok) store.value.close();
     claim.value.release();
     return keys.ok ? (store.ok ? (engine as Extract<typeof engine, { ok: false }>) : store) : keys;
   }
   const { journal, records, close } = store.value;
-  await catchUp(journal, engine.value);
+  if (only === undefined) await catchUp(journal, engine.value);
+  else await catchUpOne(journal, engine.value, only);
   return done({
     journal,
     records,
@@ -59,5 +61,16 @@ export async function openLocal({
       close();
       claim.value.release();
     },
+  });
+}
+
+/** A new key would open nothing of what is there: a journal without its key is for its owner to put right. */
+function openKeys(places: MasterKeyPlaces, journal: string): Result<MasterKey> {
+  const isUsed = (statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const isKept = Boolean(places.environment.METIER_MASTER_KEY) || existsSync(places.file);
+  if (isKept || !isUsed) return openMasterKey(places);
+  return refused({
+    message: `The master key \`${places.file}\` is missing, and \`${journal}\` was written with it.`,
+    hint: "Restore it from a copy, or set METIER_MASTER_KEY; to start anew without the stored secrets and runs, move the folder away.",
   });
 }

@@ -38,8 +38,10 @@ CREATE TABLE entries (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   key TEXT NOT NULL,
   value TEXT NOT NULL,
+  snapshot TEXT,
   UNIQUE (run_id, key)
 ) STRICT;
+CREATE INDEX entries_with_snapshots ON entries (snapshot) WHERE snapshot IS NOT NULL;
 
 CREATE TABLE events (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -65,7 +67,7 @@ CREATE TABLE questions (
   answered_at INTEGER,
   UNIQUE (run_id, key)
 ) STRICT;
-CREATE INDEX questions_by_tenant ON questions (tenant, status, position);
+CREATE INDEX questions_by_tenant ON questions (tenant, status, kind, position);
 CREATE INDEX questions_by_root ON questions (root_id, position);
 CREATE INDEX questions_that_expire ON questions (expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
 `;

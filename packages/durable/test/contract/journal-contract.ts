@@ -156,6 +156,22 @@ export function describeJournal(stores: Stores): void {
       expect(late).toMatchObject({ kind: "late", question: { status: "cancelled" } });
     });
 
+    test("ends what a run started with the run, and withdraws what that asked", async () => {
+      const journal = await open();
+      const lease = await begin(journal);
+      await journal.createChild(lease, { ...run("c1"), parentId: "r1" });
+      await journal.createChild(lease, { ...run("c2"), parentId: "c1" });
+      await journal.write(lease, { runId: "c1", status: "completed", result: {} });
+      await journal.write(lease, { runId: "c2", questions: [approval], status: "waiting" });
+      await journal.write(lease, { runId: "r1", status: "failed", result: {} });
+      expect([(await journal.get("c1"))?.status, (await journal.get("c2"))?.status]).toEqual([
+        "completed",
+        "cancelled",
+      ]);
+      expect(await journal.question("q1")).toMatchObject({ status: "cancelled" });
+      expect(await journal.questions({ status: "pending", limit: 10 })).toEqual([]);
+    });
+
     test("marks a run that is to be cancelled, unless it has ended", async () => {
       const journal = await open();
       const lease = await begin(journal);
@@ -260,6 +276,18 @@ export function describeJournal(stores: Stores): void {
         await journal.events("c", 0, 9),
         await journal.question("q1"),
       ]).toEqual([[], [], undefined]);
+    });
+
+    test("forgets one run with all that it started, however it stands", async () => {
+      const journal = await open();
+      const lease = await begin(journal, "r1");
+      await journal.createChild(lease, { ...run("c"), parentId: "r1" });
+      await journal.write(lease, { runId: "c", entries: [{ key: "a", value: 1 }], status: "waiting" });
+      await begin(journal, "other");
+      expect([await journal.forget("c"), await journal.forget("nothing")]).toEqual([false, false]);
+      expect(await journal.forget("r1")).toBe(true);
+      expect((await journal.list({ limit: 10 })).map(({ id }) => id)).toEqual(["other"]);
+      expect(await journal.entries("c")).toEqual([]);
     });
   });
 }

@@ -18,7 +18,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { BlobStore } from "../../src/snapshot-store.ts";
-import { createSnapshotStore, type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
+import { createSnapshotStore } from "../../src/snapshots/create-snapshot-store.ts";
+import { type MasterKey, openMasterKey, rotateMasterKey } from "../../src/snapshots.ts";
 import { required } from "../support/sqlite.ts";
 
 const ACME = { tenant: "acme" };
@@ -261,6 +262,30 @@ export function describeSnapshots(name: string, openBlobs: () => BlobStore): voi
         });
       }
       expect(blobs.puts).toBe(0);
+    });
+
+    test("that nobody needs any more are removed, and those that are needed stay whole", async () => {
+      const folder = newFolder();
+      const blobs = openBlobs();
+      const snapshots = createSnapshotStore({ blobs, keys: openKeys() });
+      writeFileSync(join(folder, "both"), "the same in both");
+      writeFileSync(join(folder, "first"), "only in the first");
+      const first = required(await snapshots.take(folder, ACME));
+      rmSync(join(folder, "first"));
+      writeFileSync(join(folder, "second"), "only in the second");
+      const second = required(await snapshots.take(folder, ACME));
+      const before = await blobs.list("");
+      expect(await snapshots.collect([{ ...ACME, name: second }])).toBe(2);
+      expect(await blobs.list("")).toHaveLength(before.length - 2);
+      const restored = newFolder();
+      await snapshots.restore(second, restored, ACME);
+      expect(describeFolder(restored)).toEqual(describeFolder(folder));
+      await expect(snapshots.restore(first, newFolder(), ACME)).rejects.toThrow(/missing/);
+      // What is taken afterwards is stored again.
+      writeFileSync(join(folder, "first"), "only in the first");
+      const again = required(await snapshots.take(folder, ACME));
+      await snapshots.restore(again, restored, ACME);
+      expect(describeFolder(restored)).toEqual(describeFolder(folder));
     });
 
     test("keep the mode of the folder itself, and make one that is not there for its owner alone", async () => {

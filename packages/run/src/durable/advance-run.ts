@@ -10,15 +10,16 @@ import {
   type DurableRun,
   ENDED,
   type JournalStore,
+  LeaseLostError,
   type RunLease,
   type SnapshotStore,
 } from "@metier/durable";
 import type { SavedChat } from "../events/saved-chat.ts";
-import { takeDurableTurn } from "../run/chat.ts";
 import { invokeAnywhere } from "../run/invoke-skill.ts";
 import type { RunHost } from "../run/run-request.ts";
-import { failedResult, refusedResult } from "../run/run-result.ts";
+import { failedResult, type RunResult, refusedResult } from "../run/run-result.ts";
 import { type Asking, makeDurable, newestFolder } from "./durable-run.ts";
+import { takeDurableTurn } from "./durable-turn.ts";
 import type { Leave } from "./parking.ts";
 import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";
@@ -47,23 +48,23 @@ export async function advanceRun(
   const order = readOrder(run.order);
   const steps = await openRunSteps({ store, lease: held, run, snapshots });
   const ended = new AbortController();
+  let left: Leave | undefined;
   try {
     if (order === undefined) throw new Error(`The order of run \`${run.id}\` cannot be read.`);
     await steps.stand("running");
     const signal = watchCancel(store, run, ended.signal);
     const asking = { waitMs: questionMs, always: order.approve === "every" };
-    const left =
+    left =
       order.kind === "turn"
         ? await advanceTurn(host, order, { store, steps, asking, runId: run.id, signal })
         : await advanceSkill(host, order, { steps, asking, runId: run.id, signal });
-    return left === undefined ? { kind: "ended" } : await giveBack(left, steps);
   } catch (fault) {
-    if (steps.lost.aborted) return { kind: "released" };
-    await steps.end("failed", describeHostFault(run, fault));
-    return { kind: "ended" };
+    if (steps.lost.aborted) return stopUnrecorded(steps, lease);
+    await steps.end(describeHostFault(run, fault));
   } finally {
     ended.abort();
   }
+  return left === undefined ? { kind: "ended" } : giveBack(left, steps, lease);
 }
 
 interface Advance {
@@ -84,7 +85,7 @@ async function advanceSkill(
   const outcome = await invokeAnywhere(request, host, { asked: "isolated", runId, durable });
   if (outcome.kind === "left") return outcome.why;
   if (outcome.kind === "refused") {
-    await steps.end("refused", refusedResult(runId, outcome.refusal) as unknown as Json);
+    await steps.end(refusedResult(runId, outcome.refusal));
   }
   return undefined;
 }
@@ -108,15 +109,24 @@ async function advanceTurn(
     signal,
   });
   if (left !== undefined) return left;
-  await steps.record(SAVED, JSON.parse(JSON.stringify({ saved, folder })) as Json);
-  await steps.end(turn.status, JSON.parse(JSON.stringify(turn)) as Json);
+  const value = JSON.parse(JSON.stringify({ saved, folder })) as Json;
+  await steps.end(turn, { key: SAVED, value, snapshot: folder });
   return undefined;
 }
 
-async function giveBack(why: Leave, steps: RunSteps): Promise<AdvanceOutcome> {
-  if (why === "lost") return { kind: "released" };
+async function giveBack(why: Leave, steps: RunSteps, lease: RunLease): Promise<AdvanceOutcome> {
+  if (why === "lost") return stopUnrecorded(steps, lease);
   await steps.stand(why === "parked" ? "waiting" : "queued");
   return { kind: why };
+}
+
+/**
+ * It can be recorded no more here. Where its lease is gone, another worker goes on with it. Where the store has failed (a full
+ * disk), it is thrown: the engine tells of it and waits before it tries again.
+ */
+function stopUnrecorded(steps: Pick<RunSteps, "lost">, lease: Pick<RunLease, "lost">): AdvanceOutcome {
+  if (lease.lost.aborted || steps.lost.reason instanceof LeaseLostError) return { kind: "released" };
+  throw steps.lost.reason ?? new Error("A run that this one started could not be recorded.");
 }
 
 /** Aborted when the run is cancelled by anybody. */
@@ -134,12 +144,12 @@ function watchCancel(store: JournalStore, run: DurableRun, ended: AbortSignal): 
 }
 
 /** A fault of the host, not of the run: it is not tried for ever. */
-function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): Json {
+function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): RunResult {
   const why = { code: "internal.fault", message: sayFault(fault), hint: "" };
   const subject = {
     skill: { name: skill },
     trust: { level: "untrusted", reason: "" },
     diagnostics: [],
   } as const;
-  return failedResult(id, subject, why) as unknown as Json;
+  return failedResult(id, subject, why);
 }

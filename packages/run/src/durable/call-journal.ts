@@ -19,6 +19,8 @@ export interface CallJournal {
   recorded(): ToolOutput | undefined;
   /** The answer for a call that another process began and that may have acted. */
   doubt(): ToolOutput | undefined;
+  /** It waited, for a person or for a run that it started: that it was called has been said. */
+  isTold(): boolean;
   /** Its turn has come: what is asked for outside from here on is asked for by it, or by its hooks. */
   enter(): void;
   /** Just before it is carried out. */
@@ -67,6 +69,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
       );
     },
+    isTold: () => steps.find(`intent ${name}`) !== undefined && !takesTurn(tool, live),
     enter() {
       hasEntered = true;
       if (takesTurn(tool, live)) durable.acting = name;
@@ -88,7 +91,8 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         spent: durable.spent.get(call.callId),
         folder: kept?.ok ? kept.value : undefined,
       };
-      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json);
+      durable.spent.delete(call.callId); // A later step may have a call of the same name.
+      await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json, record.folder);
       return output;
     },
   };
@@ -129,7 +133,13 @@ function isProgramTool(name: string, { host, request }: LiveRun["context"]): boo
 
 /** Something outside is asked for by the call that is being carried out: recorded before it is. */
 export async function recordActing(durable: DurableRunParts): Promise<void> {
-  const { steps, acting } = durable;
-  if (acting === undefined || steps.find(`acted ${acting}`) !== undefined) return;
-  await steps.record(`acted ${acting}`, true);
+  const { acting } = durable;
+  if (acting === undefined) return;
+  if (durable.acted?.call !== acting)
+    durable.acted = { call: acting, recorded: recordActed(durable, acting) };
+  await durable.acted.recorded; // Whoever asks at the same time waits for the same write.
+}
+
+async function recordActed({ steps }: DurableRunParts, call: string): Promise<void> {
+  if (steps.find(`acted ${call}`) === undefined) await steps.record(`acted ${call}`, true);
 }

@@ -11,7 +11,7 @@ import type { ToolInput } from "../tools/tool.ts";
 import { callName } from "./call-journal.ts";
 import type { DurableRunParts } from "./durable-run.ts";
 
-export interface DurableApproval {
+interface DurableApproval {
   readonly approved: boolean;
   readonly rule: string;
   /** As the person changed it. */

@@ -3,14 +3,15 @@
  * same content of its skill and the same configuration; otherwise it ends and says why.
  */
 import { createHash } from "node:crypto";
-import type { Json, JsonObject } from "@metier/base/json";
+import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
+import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
+import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { RunHost } from "../run/run-request.ts";
 import type { StartFault } from "../run/run-result.ts";
-import type { ToolLists } from "../tools/policy-rules.ts";
 import type { Spent } from "./journal-model.ts";
 import { createParking, type Parking } from "./parking.ts";
 import type { RunSteps } from "./run-steps.ts";
@@ -38,6 +39,8 @@ export interface DurableRunParts {
   step: number;
   /** The call that changes something now: what is asked for outside is asked for by it. */
   acting?: string | undefined;
+  /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
+  acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
 }
 
 /** Acts one after the other; each hears of its own fault alone. */
@@ -75,20 +78,31 @@ interface StartRecord {
 
 const START = "start";
 
-/** Recorded once; a run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn. */
+/**
+ * Recorded once; a durable run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn of a
+ * conversation.
+ */
 export async function holdToStart(
-  { steps }: DurableRunParts,
-  host: Pick<RunHost, "config">,
-  now: Pick<StartRecord, "model" | "system">,
+  prompt: string,
+  {
+    durable,
+    host,
+  }: { readonly durable?: DurableRunParts | undefined; readonly host: Pick<RunHost, "config"> },
+  {
+    model,
+    redactor,
+  }: { readonly model: { readonly id: string }; readonly redactor: Pick<Redactor, "redact"> },
   skill?: Pick<PreparedInvocation, "digest" | "skill">,
 ): Promise<Result<string, StartFault>> {
+  if (durable === undefined) return done(prompt);
+  const { steps } = durable;
   const config = digestOf(host.config());
-  const digest = skill?.digest ?? "";
+  const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
-    const record: StartRecord = { content: digest, config, ...now };
+    const record: StartRecord = { content: digest, config, model: model.id, system: redactor.redact(prompt) };
     await steps.record(START, { ...record });
-    return done(now.system);
+    return done(record.system);
   }
   if (start.content !== digest) {
     return refused({
@@ -105,6 +119,12 @@ export async function holdToStart(
     });
   }
   return done(start.system);
+}
+
+/** Every file of the skill, its scripts included: what was approved is what is executed. Of one without files, its text. */
+function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
+  const content = skill.location === "" ? undefined : identifyContent(skill);
+  return content?.ok ? content.value.digest : digest;
 }
 
 function digestOf(value: unknown): string {
@@ -131,22 +151,6 @@ export function recallMemory(
 ): ConversationMemory {
   const last = durable?.steps.newest("result ") as { readonly memory?: MemoryRecord } | undefined;
   return last?.memory ? createMemory(last.memory.activations, last.memory.taintedBy) : begins;
-}
-
-/** A skill whose instructions are followed in the run. */
-export interface FollowedSkill {
-  readonly lists: ToolLists;
-  readonly folder?: string | undefined;
-}
-
-export function recordFollowed({ steps }: DurableRunParts, followed: FollowedSkill): void {
-  const key = `follow ${steps.all("follow ").length + 1}`;
-  // A write that fails stops the run.
-  steps.record(key, followed as unknown as JsonObject).catch(() => undefined);
-}
-
-export function recallFollowed({ steps }: DurableRunParts): readonly FollowedSkill[] {
-  return steps.all("follow ") as unknown as readonly FollowedSkill[];
 }
 
 /**

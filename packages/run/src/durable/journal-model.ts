@@ -71,8 +71,9 @@ function recordAnswer(
     {
       async pull(controller) {
         for (;;) {
-          const { value: part, done } = await reader.read();
+          const { value, done } = await reader.read();
           if (done) break; // An answer that broke off is none: the model is asked again.
+          const part = nameCall(value, held);
           keepPart(parts, part);
           if (part.type === "tool-call" || part.type === "finish") held.push(part);
           else return controller.enqueue(part);
@@ -92,6 +93,18 @@ function recordAnswer(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Some servers give all calls of an answer one id; in the journal each has its own. */
+function nameCall(
+  part: LanguageModelV4StreamPart,
+  held: readonly LanguageModelV4StreamPart[],
+): LanguageModelV4StreamPart {
+  if (part.type !== "tool-call") return part;
+  const taken = new Set(held.flatMap((other) => (other.type === "tool-call" ? [other.toolCallId] : [])));
+  let { toolCallId } = part;
+  for (let number = 2; taken.has(toolCallId); number += 1) toolCallId = `${part.toolCallId}-${number}`;
+  return { ...part, toolCallId };
 }
 
 /** Pieces of one text become one; those of a call's input are in the call. What a provider sent beside it is not needed. */

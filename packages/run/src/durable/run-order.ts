@@ -9,10 +9,12 @@ import type { Caller } from "../invoke/invocation.ts";
 import type { ChatOptions } from "../run/chat-options.ts";
 import type { RunRequest } from "../run/run-request.ts";
 
-/** What of a request can be kept. */
+/** A durable run of a skill: those options of `run` that can be written down. */
 export interface RunOrder
-  extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits"> {
+  extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits" | "write"> {
+  /** Who starts it: the user (default), or a model. */
   readonly source?: RunRequest["source"];
+  /** On whose behalf it runs. */
   readonly caller?: Caller | undefined;
   /** An alias or `provider/model`. */
   readonly model?: string | undefined;
@@ -30,6 +32,7 @@ const KEPT = [
   "arguments",
   "input",
   "limits",
+  "write",
   "source",
   "caller",
   "model",
@@ -49,6 +52,7 @@ export function writeOrder(order: RunOrder): JsonObject {
 
 /** The next message of a session: a conversation that goes on after any process. */
 export interface TurnOrder extends Pick<RunOrder, "caller" | "model" | "limits" | "approve"> {
+  /** What the user says. */
   readonly message: string;
   /** The run of the turn before it. */
   readonly previous?: string | undefined;
@@ -76,8 +80,9 @@ export function readOrder(order: JsonObject): ReadOrder | undefined {
 
 /** These and nothing else: an order may say more about a run than a run is to know. */
 export function toRequest(order: RunOrder): RunRequest {
-  const { skill, message, context, arguments: line, input, limits, source = "user", caller, model } = order;
-  const told = { message, context, arguments: line, input, limits, caller, model };
+  const { skill, message, context, arguments: line, input, limits, write, source = "user" } = order;
+  const { caller, model } = order;
+  const told = { message, context, arguments: line, input, limits, write, caller, model };
   return { skill, source, ...told, ...readApprove(order) };
 }
 

@@ -11,9 +11,9 @@ import type { Json, JsonObject } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
 import {
   type DurableRun,
-  type DurableStatus,
   ENDED,
   type JournalBatch,
+  type JournalEntry,
   type JournalEvent,
   type JournalLease,
   type JournalStore,
@@ -21,7 +21,10 @@ import {
   type Question,
   type SnapshotStore,
 } from "@metier/durable";
+import { EVENT_VERSION, type RunEvent } from "../events/run-event.ts";
 import type { RunSink } from "../events/run-recorder.ts";
+import { refusalText } from "../invoke/invocation.ts";
+import type { RunResult } from "../run/run-result.ts";
 
 export interface RunSteps {
   /** Whether another process has begun it: then its log goes on. */
@@ -37,8 +40,11 @@ export interface RunSteps {
   newest(prefix: string): Json | undefined;
   /** All values whose keys begin with one of these, in order. */
   all(...prefixes: readonly string[]): readonly Json[];
-  /** Rejects when the lease is lost, or the store has failed; the run is stopped then, too. */
-  record(key: string, value: Json): Promise<void>;
+  /**
+   * Rejects when the lease is lost, or the store has failed; the run is stopped then, too. `snapshot`: the one that has to be
+   * kept with it.
+   */
+  record(key: string, value: Json, snapshot?: string): Promise<void>;
   /**
    * The question of this key, with its answer if there is one. Asked once, however often it is called; what `tell` says of a
    * new one is written with it.
@@ -52,8 +58,8 @@ export interface RunSteps {
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
   /** How it stands while it has not ended. */
   stand(status: "queued" | "running" | "waiting"): Promise<void>;
-  /** After its last event. */
-  end(status: DurableStatus, result: Json): Promise<void>;
+  /** With its last event; one that ended before its first step has no other. `last`: what a later run needs of it. */
+  end(result: RunResult, last?: JournalEntry): Promise<void>;
   /** Everything that was said so far is in the journal. */
   settle(): Promise<void>;
   /** Every event of the run, but for pieces of text. */
@@ -64,7 +70,7 @@ export interface RunSteps {
   readonly stopping: AbortSignal;
 }
 
-export interface StepsOptions {
+interface StepsOptions {
   readonly store: JournalStore;
   readonly lease: JournalLease & Pick<RunSteps, "lost" | "stopping">;
   readonly run: DurableRun;
@@ -76,7 +82,7 @@ export interface StepsOptions {
 const EVENT_DELAY_MS = 50;
 
 export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
-  const { store, lease, run, snapshots } = options;
+  const { store, lease, run } = options;
   const entries = new Map((await store.entries(run.id)).map(({ key, value }) => [key, value]));
   const writer = openWriter(options);
   const startedAt = performance.now();
@@ -85,9 +91,9 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     [...entries].flatMap(([key, value]) =>
       prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
     );
-  const scope = { tenant: run.tenant };
   /** The end of a run is written with its result. */
-  const lastWord: JournalEvent[] = [];
+  let lastWord: JournalEvent | undefined;
+  let { lastEvent } = run;
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
@@ -96,8 +102,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     find: (key) => entries.get(key),
     newest: (prefix) => matching(prefix).at(-1),
     all: matching,
-    async record(key, value) {
-      await writer.write({ entries: [{ key, value }], activeMs: activeMs() });
+    async record(key, value, snapshot) {
+      await writer.write({ entries: [{ key, value, snapshot }], activeMs: activeMs() });
       entries.set(key, value);
     },
     async ask(question, tell) {
@@ -111,35 +117,69 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       return stored;
     },
     async child(runId, skill) {
-      const { tenant, userId } = run;
-      const order: JsonObject = { kind: "child", skill };
-      await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
-      const child = await store.get(runId);
-      if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+      const child = await recordChild(options, runId, skill);
       return openRunSteps({ ...options, run: child, lease: { ...lease, lost: writer.lost } });
     },
-    keepFolder: async (folder) => snapshots?.take(folder, scope),
-    async restoreFolder(name, folder) {
-      if (snapshots === undefined) return;
-      if (name !== undefined) return snapshots.restore(name, folder, scope);
-      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
-    },
+    ...keepFolders(options),
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
-    end(status, result) {
-      for (const word of lastWord.splice(0)) writer.say(word);
-      return writer.write({ status, result, activeMs: activeMs() });
+    end(result, last) {
+      writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
+      const stored = JSON.parse(JSON.stringify(result)) as Json;
+      const entries = last && [last];
+      return writer.write({ status: result.status, result: stored, entries, activeMs: activeMs() });
     },
     settle: () => writer.write({ activeMs: activeMs() }),
     sink: {
       name: "journal",
       write(event) {
         const said = { seq: event.seq, event: event as unknown as Json };
-        if (event.type === "run-finished") lastWord.push(said);
+        lastEvent = event.seq;
+        if (event.type === "run-finished") lastWord = said;
         else writer.say(said);
       },
     },
     lost: writer.lost,
     stopping: lease.stopping,
+  };
+}
+
+/** What nobody has said, because nobody was there yet to say it. */
+function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
+  const { text, iterations, usage, durationMs } = result;
+  const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
+  const event: RunEvent = {
+    v: EVENT_VERSION,
+    runId,
+    seq,
+    at: new Date().toISOString(),
+    type: "run-finished",
+    ...{ status, text, iterations, usage, durationMs, error: why },
+  };
+  return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
+}
+
+async function recordChild(
+  { store, lease, run }: StepsOptions,
+  runId: string,
+  skill: string,
+): Promise<DurableRun> {
+  const { tenant, userId } = run;
+  const order: JsonObject = { kind: "child", skill };
+  await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
+  const child = await store.get(runId);
+  if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
+  return child;
+}
+
+function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFolder" | "restoreFolder"> {
+  const scope = { tenant: run.tenant };
+  return {
+    keepFolder: async (folder) => snapshots?.take(folder, scope),
+    async restoreFolder(name, folder) {
+      if (snapshots === undefined) return;
+      if (name !== undefined) return snapshots.restore(name, folder, scope);
+      for (const left of readdirSync(folder)) removeFolder(join(folder, left));
+    },
   };
 }
 

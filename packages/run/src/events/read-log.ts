@@ -83,14 +83,14 @@ function readPart(descriptor: number, from: number, to: number): Buffer {
 /** What an event must have; what it may have besides is listed, with `?`, only where something relies on its shape. */
 const FIELDS: Readonly<Record<RunEventBody["type"], string>> = {
   "run-started": "skill source location trust model depth tools workDir cwd env userId? tenantId?",
-  "run-resumed": "activeMs",
+  "run-resumed": "skill model activeMs",
   "model-called": "step messages",
   "text-delta": "step text",
   "model-answered": "step parts finishReason usage durationMs cost?",
   "model-retried": "step attempt delayMs reason",
   "tool-called": "step callId tool input decision rule",
   "approval-asked": "step callId tool questionId input rule",
-  "approval-answered": "step callId tool questionId status",
+  "approval-answered": "step callId tool questionId", // Its status is that of a question.
   "tool-finished": "step callId tool text isError durationMs",
   "tool-logged": "step callId tool level message",
   "hook-finished": "step hook outcome durationMs",

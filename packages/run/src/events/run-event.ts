@@ -112,7 +112,13 @@ export type RunEventBody =
       readonly env: readonly string[];
     }
   /** Another process goes on with the run; what had not been recorded of its last step happens again. */
-  | { readonly type: "run-resumed"; readonly activeMs: number }
+  | {
+      readonly type: "run-resumed";
+      readonly skill: string;
+      readonly model: string;
+      /** How long it was worked on before. */
+      readonly activeMs: number;
+    }
   /** The model is asked. `messages` are those that are new since the last step; `system` stands in the first only. */
   | {
       readonly type: "model-called";

@@ -143,7 +143,7 @@ function keepInStore(store: RunStore, places: KeepingPlaces, keptMs: number, log
   };
   return {
     keepsFolders: false,
-    open: (runId) => follow(runId, openStoreSink(store)),
+    open: (runId, lastSeq) => follow(runId, openStoreSink(store, runId, lastSeq)),
     list,
     async read(runId) {
       const events = await store.events(runId);
@@ -170,7 +170,7 @@ function keepInStore(store: RunStore, places: KeepingPlaces, keptMs: number, log
 const STORE_GRACE_MS = 10_000;
 
 /** One call after the other, in the order of the events; the run itself waits for none of them. */
-function openStoreSink(store: RunStore): RunSink {
+function openStoreSink(store: RunStore, runId: string, lastSeq = 0): RunSink {
   let last: Promise<unknown> = Promise.resolve();
   let failed: { readonly fault: unknown } | undefined;
   let first: RunEvent | undefined;
@@ -184,16 +184,24 @@ function openStoreSink(store: RunStore): RunSink {
       }
     });
   };
+  // A run that goes on began in another process, which has told the store how.
+  if (lastSeq > 0) {
+    enqueue(async () => {
+      [first] = await store.events(runId);
+    });
+  }
+  const keep = (event: RunEvent): unknown => first && store.put(toKept(first, event));
   return {
     name: "store",
     write(event) {
       if (failed) throw failed.fault;
       if (event.type === "text-delta") return;
-      first ??= event;
-      const begun = first;
-      if (event === begun) enqueue(() => store.put(toKept(begun)));
+      if (lastSeq === 0 && first === undefined) {
+        first = event;
+        enqueue(() => store.put(toKept(event)));
+      }
       enqueue(() => store.append(event));
-      if (event.type === "run-finished") enqueue(() => store.put(toKept(begun, event)));
+      if (event.type === "run-finished") enqueue(() => keep(event));
     },
     async close() {
       const timer = new AbortController();

@@ -199,7 +199,12 @@ function answer(view: RunView, event: Of<"model-answered">): RunView {
 
 function callTool(view: RunView, { step, callId, tool, input, decision, rule }: Of<"tool-called">): RunView {
   const call: ToolCallView = { callId, tool, input, rule, state: decision === "deny" ? "denied" : "running" };
-  return changeStep(view, step, (current) => ({ ...current, calls: [...current.calls, call] }));
+  // A durable run that goes on makes the call again that was cut off.
+  const isCutOff = (other: ToolCallView): boolean => other.callId === callId && other.state === "running";
+  return changeStep(view, step, (current) => ({
+    ...current,
+    calls: [...current.calls.filter((other) => !isCutOff(other)), call],
+  }));
 }
 
 function finishTool(

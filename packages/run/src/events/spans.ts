@@ -54,6 +54,7 @@ class OpenSpans {
   /** What else happens has no duration and is in the log. */
   add(event: RunEvent): void {
     if (event.type === "run-started") this.#beginRun(event);
+    else if (event.type === "run-resumed") this.#resumeRun(event);
     else if (event.type === "model-called") this.#beginStep(event);
     else if (event.type === "model-answered") this.#endStep(event);
     else if (event.type === "tool-called") this.#beginCall(event);
@@ -80,6 +81,20 @@ class OpenSpans {
     };
     this.#models.set(runId, model);
     this.#begin(event, runId, `invoke_agent ${skill}`, { attributes }, parentRunId);
+  }
+
+  /** Each process that works on a run has a span for its part. */
+  #resumeRun(event: Of<"run-resumed">): void {
+    const { runId, skill, model } = event;
+    const attributes: Attributes = {
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": skill,
+      "gen_ai.request.model": model,
+      "metier.run.id": runId,
+      "metier.run.resumed": true,
+    };
+    this.#models.set(runId, model);
+    this.#begin(event, runId, `invoke_agent ${skill}`, { attributes }, "");
   }
 
   #begin(event: RunEvent, key: string, name: string, options: SpanOptions, parent = event.runId): void {

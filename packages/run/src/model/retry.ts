@@ -4,6 +4,7 @@
  */
 import type {
   LanguageModelV4,
+  LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
   LanguageModelV4Usage,
@@ -30,8 +31,13 @@ export interface RetryOptions {
   /** Of all waits together. A provider that asks for more is not asked again. Default: 60 s. */
   readonly maxWaitMs?: number;
   onRetry?(retry: Retry): void;
+  /** Reads a streamed answer: what of each part is given on. Asked once for each answer. Default: everything. */
+  readAnswer?(call: LanguageModelV4CallOptions): ReadPart;
   wait?(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** Gives on what of a part may be seen, which can be nothing, or more than one. */
+export type ReadPart = (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[];
 
 const FIRST_DELAY_MS = 1000;
 
@@ -44,11 +50,7 @@ export function retryModel(model: LanguageModelV4, options: RetryOptions = {}): 
     supportedUrls: model.supportedUrls,
     doGenerate: (call) => repeat(async () => model.doGenerate(call), options, call.abortSignal),
     doStream: (call) =>
-      repeat(
-        async () => startStream(await model.doStream(call), call.abortSignal),
-        options,
-        call.abortSignal,
-      ),
+      repeat(async () => startStream(await model.doStream(call), call, options), options, call.abortSignal),
   };
 }
 
@@ -86,7 +88,8 @@ const PREAMBLE = new Set<LanguageModelV4StreamPart["type"]>([
 /** Resolves with the first part that says something; a fault before it is thrown. */
 async function startStream(
   result: LanguageModelV4StreamResult,
-  signal?: AbortSignal,
+  call: LanguageModelV4CallOptions,
+  { readAnswer = () => (part) => [part] }: RetryOptions,
 ): Promise<LanguageModelV4StreamResult> {
   const reader = result.stream.getReader();
   const first: LanguageModelV4StreamPart[] = [];
@@ -98,7 +101,8 @@ async function startStream(
       throw toError(value.error);
     }
     first.push(value);
-    if (!PREAMBLE.has(value.type)) return { ...result, stream: settleStream(first, reader, signal) };
+    if (PREAMBLE.has(value.type)) continue;
+    return { ...result, stream: settleStream(first, reader, readAnswer(call), call.abortSignal) };
   }
 }
 
@@ -124,32 +128,62 @@ const INTERRUPTED: Finish["finishReason"] = { unified: "interrupted", raw: undef
  * A stream that always ends properly: one that breaks, reports an error, or stops before its answer did, ends in an
  * `error` part and an `interrupted` finish. The loop then keeps what came, runs no tool on half a call, and stops.
  * `first` are parts that were read already. Aborting is no cut: the signal's reason goes on as it is.
+ *
+ * Settled and read in one stream with one wait for each part: a second one would cost as much as all that is done here.
  */
-function settleStream(first: readonly Part[], reader: Reader, signal?: AbortSignal): ReadableStream<Part> {
+function settleStream(
+  first: readonly Part[],
+  reader: Reader,
+  read: ReadPart,
+  signal?: AbortSignal,
+): ReadableStream<Part> {
   const waiting = [...first];
+  const settle = createSettler();
+  const brokenBy = (fault: unknown): Part => {
+    if (signal?.aborted) throw fault;
+    return brokenEnd(fault);
+  };
+  return new ReadableStream<Part>(
+    {
+      async pull(controller) {
+        for (let hasPassed = false; !hasPassed; ) {
+          const part =
+            waiting.shift() ??
+            (await reader.read().then(({ value = brokenEnd(undefined) }) => value, brokenBy));
+          for (const settled of settle(part)) {
+            for (const passed of read(settled)) {
+              controller.enqueue(passed);
+              hasPassed = true;
+            }
+          }
+          if (part.type === "finish") return controller.close();
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Each part of an answer as it goes on; in place of the finish, all that ends the answer properly. */
+function createSettler(): ReadPart {
   const open: OpenBlocks = new Map();
   let failed = false;
-  return new ReadableStream<Part>({
-    async pull(controller) {
-      const part = waiting.shift() ?? (await readPart(reader, signal));
-      failed ||= part.type === "error";
-      if (part.type !== "finish") {
-        noteBlock(part, open);
-        controller.enqueue(part);
-        return;
-      }
-      const isBroken = isCut(part);
-      for (const [id, type] of open) controller.enqueue({ type, id });
-      if (isBroken && !failed)
-        controller.enqueue({
-          type: "error",
-          error: new ModelCutError("fault" in part ? part.fault : undefined),
-        });
-      controller.enqueue(isBroken || failed ? { ...part, finishReason: INTERRUPTED } : part);
-      controller.close();
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
+  return (part) => {
+    failed ||= part.type === "error";
+    if (part.type !== "finish") {
+      noteBlock(part, open);
+      return [part];
+    }
+    const isBroken = isCut(part);
+    const ends = [...open].map(([id, type]): Part => ({ type, id }));
+    const fault = isBroken && !failed ? [cutPart("fault" in part ? part.fault : undefined)] : [];
+    return [...ends, ...fault, isBroken || failed ? { ...part, finishReason: INTERRUPTED } : part];
+  };
+}
+
+function cutPart(fault: unknown): Part {
+  return { type: "error", error: new ModelCutError(fault) };
 }
 
 type OpenBlocks = Map<string, "text-end" | "reasoning-end">;
@@ -157,16 +191,6 @@ type OpenBlocks = Map<string, "text-end" | "reasoning-end">;
 /** A stream that ends without a finish is given one that says so; the fault that broke it goes with it. */
 interface BrokenEnd extends Finish {
   readonly fault: unknown;
-}
-
-async function readPart(reader: Reader, signal?: AbortSignal): Promise<Part> {
-  try {
-    const { value, done } = await reader.read();
-    return done ? brokenEnd(undefined) : value;
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    return brokenEnd(error);
-  }
 }
 
 function brokenEnd(fault: unknown): BrokenEnd {

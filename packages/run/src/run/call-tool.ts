@@ -92,7 +92,7 @@ async function answerCall(
   const carryOut = async (): Promise<ToolOutput> => {
     if (isLeft(call, live)) return LEFT;
     journal?.enter();
-    const blocked = await askHooks(call, admitted.value, live);
+    const blocked = await askHooks(call, admitted.value, live, journal?.isTold());
     if (blocked) return end(blocked);
     await journal?.begin();
     return end(await execute(call, admitted.value, live));
@@ -155,7 +155,7 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
       `Invalid input for \`${tool.name}\`: ${checked.refusal}`,
     );
   }
-  const { value, read } = checked.value;
+  const { value } = checked.value;
   const { answer, rule, message, argv, changed } = await decide(call, value, live);
   if (isLeft(call, live)) return refused(LEFT);
   if (answer === "deny") {
@@ -173,10 +173,10 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
           step,
           context,
         };
+  const carriedOut = changed ?? checked.value;
   return done({
-    input: value,
-    read,
-    ...(changed && { input: changed.value, read: changed.read }),
+    input: carriedOut.value,
+    read: carriedOut.read,
     context,
     hooked,
     decision: answer === "ask" ? "approved" : "allow",
@@ -187,12 +187,13 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
 /** The last word before a call is carried out; why it is not, where a hook says so. */
 async function askHooks(
   call: BegunCall,
-  { hooked, decision, rule }: Admitted,
+  { hooked, decision, rule, input }: Admitted,
   live: LiveRun,
+  isTold = false,
 ): Promise<ToolOutput | undefined> {
   const { tool } = call;
   const blocked = hooked && (await beforeTool(hooked, live));
-  recordCall(call, blocked ? "deny" : decision, blocked ?? rule, live);
+  if (blocked || !isTold) recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
   if (blocked === undefined) return undefined;
   live.denied.push({ tool: tool.name, reason: blocked });
   return show(fault(`\`${tool.name}\` was not carried out: ${blocked}`), tool, live);
@@ -298,7 +299,8 @@ async function decide(
   if (!changed.ok) return deny(`the changed input does not fit the tool: ${changed.refusal}`);
   const again = await policy.decide(id, tool.effect, changed.value.value);
   if (again.answer === "deny") return deny(`the changed input is not allowed: ${again.rule}`);
-  return { ...settled, changed: changed.value };
+  // What a rule had made of the first input is of no use for the changed one.
+  return { ...settled, argv: again.argv, changed: changed.value };
 }
 
 /** Where a person wants to see every change, no rule agrees in their place. */

@@ -43,8 +43,11 @@ export async function carryOut(
   const { recorder } = context;
   const { durable } = context;
   const startedAt = performance.now() - (durable?.steps.activeMs() ?? 0);
-  if (durable?.steps.isResumed) recorder.emit({ type: "run-resumed", activeMs: durable.steps.activeMs() });
-  else {
+  if (durable?.steps.isResumed) {
+    const { subject, model } = context;
+    const activeMs = durable.steps.activeMs();
+    recorder.emit({ type: "run-resumed", skill: subject.skill.name, model: model.id, activeMs });
+  } else {
     context.parent?.onChild({ runId: context.runId, skill: context.subject.skill.name });
     recorder.emit(describeStart(context));
   }

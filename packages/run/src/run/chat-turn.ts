@@ -11,14 +11,8 @@ import type { Redactor } from "@metier/sandbox/secrets";
 import { hasFolder, neutralise, type Skill } from "@metier/skills";
 import type { ModelMessage } from "ai";
 import type { CustomCommand } from "../agents/load-commands.ts";
-import {
-  type DurableRunParts,
-  type FollowedSkill,
-  holdToStart,
-  recallFollowed,
-  recordFollowed,
-  restoreFolder,
-} from "../durable/durable-run.ts";
+import { type DurableRunParts, holdToStart, restoreFolder } from "../durable/durable-run.ts";
+import { followSkills } from "../durable/followed-skills.ts";
 import type { ConversationMemory } from "../invoke/conversation-trust.ts";
 import { type Caller, decideAccess, type InvocationRefusal } from "../invoke/invocation.ts";
 import { readArguments, substituteArguments } from "../invoke/render-body.ts";
@@ -93,32 +87,22 @@ async function decideTurn(
   { message, history, lists, writesAs }: ChatTurnOrder,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, questions, durable } = given;
+  const { host, request, durable } = given;
   const { memory, redactor, skillFolders } = state;
   const known = { trust: "trusted", redactor, conversation: memory.trust } as const;
   if (durable) await restoreFolder(durable, given.workDir);
   const place = await openRunPlace({ ...given, ...known, shown: skillFolders });
   given.opened.push(place);
-  const { world } = place;
-  const model = modelFor(given.runId, state, world);
+  const model = modelFor(given.runId, state, place.world);
   const limits = chooseLimits(host.config(), request.limits);
   const budget = openBudget(host, model, limits, state.budget);
   if (!budget.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, budget.refusal));
   const policy = createChatPolicy(lists, given, memory, place);
   const own = ownTools(given, place, memory, () => context);
   const tools = model.lean ? chooseLeanTools(own) : own;
-  const { name } = CHAT.skill;
-  const { approve } = request;
-  const prompt = writesAs ?? chatPrompt(world, host.library.skills(), state.options.instructions);
-  const begun = durable
-    ? await holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) })
-    : done(prompt);
+  const prompt = writesAs ?? chatPrompt(place.world, host.library.skills(), state.options.instructions);
+  const begun = await holdToStart(prompt, given, { model, redactor });
   if (!begun.ok) return refused(failedResult(given.runId, { ...CHAT, diagnostics: [] }, begun.refusal));
-  const follow = ({ lists: more, folder }: FollowedSkill): void => {
-    policy.activate(more);
-    if (folder !== undefined) place.show(folder);
-  };
-  for (const followed of durable ? recallFollowed(durable) : []) follow(followed);
   const context: RunContext = {
     ...given,
     subject: { ...CHAT, caller: request.caller ?? {} },
@@ -131,13 +115,7 @@ async function decideTurn(
     tools: writesAs === undefined ? policy.visible(tools) : [],
     policy,
     bound: denyOnly(policy),
-    approvals: createApprovals({
-      skill: name,
-      remembered: state.approved,
-      sessionRules: host.sessionRules,
-      queue: questions,
-      approve,
-    }),
+    approvals: openApprovals(state, given),
     hooks: [],
     outputFilter: host.config().runs.outputFilter,
     memory,
@@ -152,17 +130,16 @@ async function decideTurn(
       ...found,
       ...redactor.diagnostics,
     ],
-    follow(prepared) {
-      const { skill } = prepared;
-      const followed = {
-        lists: skillLists(prepared),
-        folder: hasFolder(skill) ? skill.directory : undefined,
-      };
-      follow(followed);
-      if (durable) recordFollowed(durable, followed);
-    },
+    follow: followSkills({ policy, place, durable, listsOf: skillLists }),
   };
   return done(context);
+}
+
+function openApprovals(
+  { approved: remembered }: ChatState,
+  { host: { sessionRules }, request: { approve }, questions: queue }: RunGiven,
+): RunContext["approvals"] {
+  return createApprovals({ skill: CHAT.skill.name, remembered, sessionRules, queue, approve });
 }
 
 /** A replay answers each turn from the next one that was recorded. */

@@ -8,10 +8,9 @@ import { cleanLine } from "@metier/base/text";
 import { configuredSecrets, createRedactor } from "@metier/sandbox/secrets";
 import { hasFolder } from "@metier/skills";
 import type { ModelMessage } from "ai";
-import { type DurableRunParts, recallMemory } from "../durable/durable-run.ts";
-import type { Leave } from "../durable/parking.ts";
+import type { DurableRunParts } from "../durable/durable-run.ts";
 import { createRunId, runFolder } from "../events/run-log.ts";
-import type { ChatRecord, SavedChat } from "../events/saved-chat.ts";
+import type { ChatRecord } from "../events/saved-chat.ts";
 import { createMemory } from "../invoke/conversation-trust.ts";
 import { refusalText } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
@@ -71,29 +70,6 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
   const { record, verified } = begun;
   const resumed = record && { turns: record.turns, updatedAt: record.updatedAt, verified };
   return makeChat(given, state, beginKept(begun, asked), resumed);
-}
-
-/**
- * One turn of a session that survives this process, recorded step by step; `from` of the options is the session so far. What
- * is saved afterwards is the session with this turn. A `/name` in the message is no command here.
- */
-export async function takeDurableTurn(
-  given: RunHost,
-  options: ChatOptions,
-  text: string,
-  {
-    runId,
-    durable,
-    signal,
-  }: { readonly runId: string; readonly durable: DurableRunParts; readonly signal: AbortSignal },
-): Promise<{ readonly turn: ChatTurn; readonly left?: Leave | undefined; readonly saved: SavedChat }> {
-  const host = hideRestricted(given, options.caller);
-  const begun = await beginChat(host, options);
-  const opened = openState(host, options, await openModel(host, options.model), begun.record);
-  const state = { ...opened, memory: recallMemory(durable, opened.memory) };
-  const kept = beginKept(begun, options.model);
-  const turn = await takeTurn(text, { signal, durable }, state, kept, runId);
-  return { turn, left: durable.parking.leave, saved: saveChat(state, kept) };
 }
 
 /** A chat over what its turns share; what is kept changes with each of them. */
@@ -245,7 +221,7 @@ function openChatBudget(
   };
 }
 
-function openState(
+export function openState(
   host: RunHost,
   options: ChatOptions,
   model: ResolvedModel,
@@ -287,7 +263,7 @@ function checkSpending({ host, options, model, budget }: ChatState): void {
 
 const TITLE_LENGTH = 80;
 
-async function takeTurn(
+export async function takeTurn(
   text: string,
   { signal, record, durable }: SendOptions & { readonly durable?: DurableRunParts },
   state: ChatState,
@@ -363,7 +339,7 @@ async function compact({ signal, record }: SendOptions, state: ChatState, kept: 
 /** Of a replay no recorded turn is taken yet: each turn takes the next one when it begins. */
 const NO_TURN = { runId: "", skill: "" } as const;
 
-async function openModel(host: RunHost, asked: ChatOptions["model"]): Promise<ResolvedModel> {
+export async function openModel(host: RunHost, asked: ChatOptions["model"]): Promise<ResolvedModel> {
   const wrong = refuseWrongLimits(host);
   if (wrong) throw new MetierError(wrong.code, wrong.message, { hint: wrong.hint });
   const model = await resolveModel({

@@ -5,16 +5,10 @@
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { done, type Result, refused } from "@metier/base/result";
 import type { World } from "@metier/sandbox";
-import { hasFolder, type Skill, tellOrigin } from "@metier/skills";
+import { type Skill, tellOrigin } from "@metier/skills";
 import { describeCycle, findAgent, findCycle, type NamedAgent, preloadSkills } from "../agents/agent.ts";
-import {
-  type FollowedSkill,
-  holdToStart,
-  recallFollowed,
-  recallMemory,
-  recordFollowed,
-  restoreFolder,
-} from "../durable/durable-run.ts";
+import { holdToStart, recallMemory, restoreFolder } from "../durable/durable-run.ts";
+import { followSkills } from "../durable/followed-skills.ts";
 import { refuseMissingTools } from "../invoke/check-needs.ts";
 import type { InvocationRefusal, PreparedInvocation } from "../invoke/invocation.ts";
 import type { ResolvedModel } from "../model/model-request.ts";
@@ -40,21 +34,18 @@ export async function decideSkillRun(
   prepared: PreparedInvocation,
   given: RunGiven,
 ): Promise<Result<RunContext, RunResult>> {
-  const { host, request, runId } = given;
+  const { host, request, runId, durable } = given;
   const { skill } = prepared;
   const chosen = await chooseAgent(prepared, host);
   if (!chosen.ok) return refused(failedResult(runId, prepared, chosen.refusal));
   const { agent } = chosen.value;
   const output = await decideOutput(skill, request.output);
   if (!output.ok) return refused(failedResult(runId, prepared, output.refusal));
-  const { durable } = given;
   const memory = recallMemory(durable);
   const redactor = openRedactor(prepared, given);
   const place = await openPlace(prepared, given, { redactor, conversation: memory.trust });
-  const unreachable = refuseWithoutSocket(skill, place.sandbox);
-  if (unreachable) return refused(refusedResult(runId, unreachable));
-  const wrong = refuseWrongLimits(host);
-  if (wrong) return refused(failedResult(runId, prepared, wrong));
+  const barred = refuseHere(prepared, given, place);
+  if (barred) return refused(barred);
   const choice = await chooseModel(skill, given, agent, place.world);
   if (!choice.ok) return refused(failedResult(runId, prepared, { code: "model.missing", ...choice.refusal }));
   const model = choice.value;
@@ -68,9 +59,8 @@ export async function decideSkillRun(
   const { policy } = equipped.value;
   const tools = model.lean ? trimTools(equipped.value.tools, prepared, host) : equipped.value.tools;
   const prompt = await writePrompt(prepared, given, chosen.value, { ...decided, output: output.value });
-  const begun = await beginAs(prompt, decided, model, given);
+  const begun = await holdToStart(prompt, given, { model, redactor }, prepared);
   if (!begun.ok) return refused(failedResult(runId, prepared, begun.refusal));
-  for (const followed of durable ? recallFollowed(durable) : []) follow(followed, decided, policy);
   const planned = await reportDecisions(decided, model, equipped.value, given);
   const context: RunContext = {
     ...given,
@@ -95,13 +85,20 @@ export async function decideSkillRun(
     budget: budget.value,
     recorder: await openRecorder(given, redactor),
     diagnostics: (found) => [...planned, ...found],
-    follow(other) {
-      const followed = describeFollowed(other);
-      follow(followed, decided, policy);
-      if (durable) recordFollowed(durable, followed);
-    },
+    follow: followSkills({ ...given, policy, place, listsOf: followedLists }),
   };
   return done(context);
+}
+
+function refuseHere(
+  prepared: PreparedInvocation,
+  { runId, host }: RunGiven,
+  { sandbox }: RunContext["place"],
+): RunResult | undefined {
+  const unreachable = refuseWithoutSocket(prepared.skill, sandbox);
+  if (unreachable) return refusedResult(runId, unreachable);
+  const wrong = refuseWrongLimits(host);
+  return wrong && failedResult(runId, prepared, wrong);
 }
 
 /** Closed with whatever else the run has opened. */
@@ -116,31 +113,9 @@ async function openPlace(
   return place;
 }
 
-/** The system prompt that holds: of a durable run that of its start, which also says whether it may go on. */
-async function beginAs(
-  prompt: string,
-  { prepared, redactor }: DecidedRun,
-  model: ResolvedModel,
-  { durable, host }: RunGiven,
-): Promise<Result<string, StartFault>> {
-  if (durable === undefined) return done(prompt);
-  return holdToStart(durable, host, { model: model.id, system: redactor.redact(prompt) }, prepared);
-}
-
 function openApprovals({ name }: Skill, { host, request, questions }: RunGiven): RunContext["approvals"] {
   const { approve } = request;
   return createApprovals({ skill: name, queue: questions, approve, sessionRules: host.sessionRules });
-}
-
-/** Another skill whose instructions the model follows from here on. */
-function follow({ lists, folder }: FollowedSkill, { place }: DecidedRun, policy: GrowingPolicy): void {
-  policy.activate(lists);
-  if (folder !== undefined) place.show(folder);
-}
-
-function describeFollowed(other: PreparedInvocation): FollowedSkill {
-  const { skill } = other;
-  return { lists: followedLists(other), folder: hasFolder(skill) ? skill.directory : undefined };
 }
 
 function ownLimits({ manifest }: Skill, agent: NamedAgent | undefined): Partial<RunLimits> {

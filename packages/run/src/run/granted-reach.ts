@@ -6,6 +6,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { expandPath, isInside, type Places, realPathOr } from "@metier/base/places";
+import { once } from "@metier/base/turns";
 import { accessTo, type World, type WorldRequest } from "@metier/sandbox";
 import type { Skill, Trust } from "@metier/skills";
 import { type Config, commonDomains, commonFolders, formatKeyPath, type Reach } from "@metier/skills/config";
@@ -39,8 +40,8 @@ export function grantReach({ trust, config, skill, cwd, places, caller }: ReachI
   const own = skill && config.skills.settings[skill.name]?.sandbox;
   const written = skill?.manifest.sandbox;
   const declared = unite(written, own);
-  const base = realPathOr(cwd);
-  const absolute = (path: string): string => expandPath(path, places.home, base);
+  const base = once(() => realPathOr(cwd));
+  const absolute = (path: string): string => expandPath(path, places.home, base());
   const toPaths = ({ network, read, write }: Reach): Reach => ({
     network,
     read: [...read, ...write].map(absolute), // Who writes, reads.

@@ -7,16 +7,14 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
-  LanguageModelV4StreamResult,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import type { Json } from "@metier/base/json";
 import type { RedactionStream, Redactor } from "@metier/sandbox/secrets";
 import { estimateTokens } from "@metier/skills";
 import type { MessagePart, RunEventBody, TokenUsage } from "../events/run-event.ts";
-import type { RunRecorder } from "../events/run-recorder.ts";
 import { recordMessages, systemText } from "../model/messages.ts";
-import { retryModel } from "../model/retry.ts";
+import { type ReadPart, retryModel } from "../model/retry.ts";
 
 interface ModelGuard {
   readonly redactor: Redactor;
@@ -36,6 +34,7 @@ export interface GuardedModel extends LanguageModelV4 {
   skip(prompt: LanguageModelV4Prompt): void;
 }
 
+/** It is asked again after a passing fault. */
 export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedModel {
   let steps = 0;
   let known = 0;
@@ -48,6 +47,10 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
     known = prompt.length;
     return { ...options, prompt };
   };
+  const retried = retryModel(model, {
+    onRetry: (retry) => guard.emit({ type: "model-retried", step: steps, ...retry }),
+    readAnswer: ({ prompt }) => createAnswerReader(steps, prompt, guard),
+  });
   return {
     specificationVersion: "v4",
     provider: model.provider,
@@ -60,41 +63,11 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
       steps += 1;
       known = prompt.length;
     },
-    async doStream(options) {
-      const asked = ask(options);
-      const result = await model.doStream(asked);
-      return { ...result, stream: observeAnswer(result, steps, asked.prompt, guard) };
-    },
+    doStream: async (options) => retried.doStream(ask(options)),
     doGenerate() {
       throw new Error("A run streams its model; it is never asked for a whole answer at once.");
     },
   };
-}
-
-/** Read by hand, since a `TransformStream` costs several times as much for each part. */
-function observeAnswer(
-  { stream }: LanguageModelV4StreamResult,
-  step: number,
-  prompt: LanguageModelV4Prompt,
-  guard: ModelGuard,
-): ReadableStream<LanguageModelV4StreamPart> {
-  const take = createAnswerReader(step, prompt, guard);
-  const reader = stream.getReader();
-  return new ReadableStream<LanguageModelV4StreamPart>(
-    {
-      async pull(controller) {
-        for (;;) {
-          const { value, done } = await reader.read();
-          if (done) return controller.close();
-          const passed = take(value);
-          for (const part of passed) controller.enqueue(part);
-          if (passed.length > 0) return;
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** Reads an answer part by part, and gives on what of each may be seen. */
@@ -102,7 +75,7 @@ function createAnswerReader(
   step: number,
   prompt: LanguageModelV4Prompt,
   { redactor, emit, onUsage, onText, onOutput }: ModelGuard,
-): (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[] {
+): ReadPart {
   const startedAt = performance.now();
   const parts: MessagePart[] = [];
   const blocks = new Map<string, { readonly gate: RedactionStream; text: string }>();
@@ -212,15 +185,4 @@ function toUsage(
   const input = inputTokens.total ?? estimateTokens(JSON.stringify(prompt));
   const output = outputTokens.total ?? estimateTokens(JSON.stringify(parts));
   return { inputTokens: input, outputTokens: output, totalTokens: input + output };
-}
-
-/** A model that is asked again after a passing fault, and a run's record of each time it was. */
-export function retryingModel(
-  model: LanguageModelV4,
-  recorder: RunRecorder,
-  step: () => number,
-): LanguageModelV4 {
-  return retryModel(model, {
-    onRetry: (retry) => recorder.emit({ type: "model-retried", step: step(), ...retry }),
-  });
 }

@@ -65,7 +65,7 @@ export async function invokeAnywhere(
     const run = giveRun({ runId, host, request, parent, invoke: invokeAnywhere, durable });
     const { result, left } = await carryOut(run, (start) => decideSkillRun(prepared, start));
     if (left !== undefined) return { kind: "left", why: left };
-    await durable?.steps.end(result.status, toStored(result));
+    await durable?.steps.end(result);
     return { kind: "run", result };
   }
   const { text } = activateInline(prepared, parent?.memory ?? createMemory(), filesOf(prepared, host));
@@ -77,10 +77,6 @@ function repeatResult(stored: Json, parent: RunParent | undefined): InvokeOutcom
   const result = stored as unknown as RunResult;
   parent?.budget.add(result.usage, result.cost);
   return { kind: "run", result };
-}
-
-function toStored(result: RunResult): Json {
-  return JSON.parse(JSON.stringify(result)) as Json;
 }
 
 /** The outcome of a request for a run, whatever became of it. */

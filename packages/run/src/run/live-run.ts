@@ -12,7 +12,7 @@ import { journalModel, type Spent } from "../durable/journal-model.ts";
 import type { TokenUsage } from "../events/run-event.ts";
 import { costOf } from "../model/prices.ts";
 import type { Tool, ToolContext, ToolInput } from "../tools/tool.ts";
-import { type GuardedModel, guardModel, retryingModel } from "./guard-model.ts";
+import { type GuardedModel, guardModel } from "./guard-model.ts";
 import type { RunContext } from "./run-context.ts";
 import { createStop, NO_USAGE, type RunStop } from "./run-limits.ts";
 import type { RunResult } from "./run-result.ts";
@@ -75,23 +75,20 @@ function openModel(context: RunContext, stop: RunStop, text: TextSoFar): Guarded
     text.add(piece);
     stop.onOutput(piece);
   };
-  const guarded: GuardedModel = guardModel(
-    retryingModel(model.model, recorder, () => guarded.steps),
-    {
-      redactor,
-      emit(event) {
-        if (event.type === "model-called") text.next();
-        recorder.emit(event);
-      },
-      onUsage(usage) {
-        const cost = costOf(usage, model.pricing);
-        spend(usage, cost);
-        return cost;
-      },
-      onText: (piece) => text.add(piece),
-      onOutput: (piece) => stop.onOutput(piece),
+  const guarded = guardModel(model.model, {
+    redactor,
+    emit(event) {
+      if (event.type === "model-called") text.next();
+      recorder.emit(event);
     },
-  );
+    onUsage(usage) {
+      const cost = costOf(usage, model.pricing);
+      spend(usage, cost);
+      return cost;
+    },
+    onText: (piece) => text.add(piece),
+    onOutput: (piece) => stop.onOutput(piece),
+  });
   if (durable === undefined) return guarded;
   return journalModel(guarded, {
     durable,

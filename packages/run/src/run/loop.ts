@@ -4,6 +4,7 @@
  */
 import type { JSONSchema7, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { sayFault } from "@metier/base/diagnostic";
+import { once } from "@metier/base/turns";
 import type { ModelMessage, ToolLoopAgent, ToolSet, TypedToolError } from "ai";
 import type { RunLimit } from "../events/run-event.ts";
 import type { Tool, ToolInput, ToolOutput } from "../tools/tool.ts";
@@ -58,6 +59,9 @@ export async function takeSteps(live: LiveRun, before: LoopOutcome): Promise<Loo
   return end(readFinish(finishReason));
 }
 
+/** Kept, since Node looks a module up again at every `import()`. */
+const loadSdk = once(() => import("ai"));
+
 async function createAgent(
   live: LiveRun,
   mostSteps: number,
@@ -65,7 +69,7 @@ async function createAgent(
 ): Promise<ToolLoopAgent> {
   const { context, stop, model } = live;
   const { limits, reasoning, system } = context;
-  const { ToolLoopAgent } = await import("ai");
+  const { ToolLoopAgent } = await loadSdk();
   return new ToolLoopAgent({
     model,
     instructions: system,
@@ -95,7 +99,7 @@ const CUT_SHORT: Readonly<Record<string, string>> = {
 };
 
 async function toAgentTools(live: LiveRun): Promise<ToolSet> {
-  const { dynamicTool, jsonSchema } = await import("ai");
+  const { dynamicTool, jsonSchema } = await loadSdk();
   const tell = live.context.model.lean ? leanTool : (tool: Tool) => tool;
   const toAgentTool = (tool: Tool): ToolSet[string] => {
     const { description, inputSchema } = tell(tool);

@@ -227,14 +227,18 @@ export function createCapabilityNotes(): CapabilityNotes {
       for (const what of early.splice(0)) what(listener);
     },
     async end() {
-      const isOver = new AbortController();
-      const grace = wait(GRACE_MS, undefined, isOver).catch(() => undefined); // All have ended before.
-      await Promise.race([Promise.allSettled(underWay), ...(underWay.size > 0 ? [grace] : [])]);
-      isOver.abort();
+      if (underWay.size > 0) await settleWithin(underWay, GRACE_MS);
       tell = () => undefined;
     },
     list: () => [...used].sort(([a], [b]) => compareText(a, b)).map(([, use]) => use),
   };
+}
+
+async function settleWithin(calls: Iterable<Promise<unknown>>, graceMs: number): Promise<void> {
+  const isOver = new AbortController();
+  const grace = wait(graceMs, undefined, isOver).catch(() => undefined); // All have ended before.
+  await Promise.race([Promise.allSettled(calls), grace]);
+  isOver.abort();
 }
 
 /** Nothing for what is no call, or has only begun. */

@@ -95,20 +95,74 @@ describe("a guarded stream", () => {
     expect(written.join("")).toBe(`${SECRET}!{}{"b":1}`);
   });
 
-  test("ends the provider's stream when nobody reads on, and does not read ahead of its reader", async () => {
+  test("ends the provider's stream when nobody reads on, and reads only the first part ahead of its reader", async () => {
     const cancel = vi.fn();
     const pull = vi.fn((controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) =>
       controller.enqueue({ type: "text-start", id: "1" }),
     );
     const stream = await ask(guard(new ReadableStream({ pull, cancel }, { highWaterMark: 0 })));
-    expect(pull).not.toHaveBeenCalled();
+    await new Promise(setImmediate);
+    expect(pull).toHaveBeenCalledOnce();
     await stream.cancel("enough");
     expect(cancel).toHaveBeenCalledWith("enough");
   });
 
-  test("breaks with the fault that broke the provider's", async () => {
+  test("breaks with the fault that broke the provider's before it said anything", async () => {
     const fault = new Error("connection lost");
-    const stream = await ask(guard(new ReadableStream({ start: (controller) => controller.error(fault) })));
-    await expect(stream.getReader().read()).rejects.toBe(fault);
+    const broken = guard(new ReadableStream({ start: (controller) => controller.error(fault) }));
+    await expect(ask(broken)).rejects.toBe(fault);
+  });
+
+  test("ends in an error and an interrupted answer when the provider's breaks later", async () => {
+    const fault = new Error("connection lost");
+    const given: LanguageModelV4StreamPart[] = [
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "Half" },
+    ];
+    const broken = new ReadableStream<LanguageModelV4StreamPart>({
+      pull(controller) {
+        const part = given.shift();
+        if (part) controller.enqueue(part);
+        else controller.error(fault);
+      },
+    });
+    const events: RunEventBody[] = [];
+    const parts: LanguageModelV4StreamPart[] = [];
+    for await (const part of await ask(guard(broken, (event) => events.push(event)))) parts.push(part);
+    expect(parts.map(({ type }) => type)).toEqual([
+      "text-start",
+      "text-delta",
+      "text-end",
+      "error",
+      "finish",
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: "model-answered", finishReason: "interrupted" });
+  });
+
+  test("asks again after a passing fault, and says so between the question and its answer", async () => {
+    const events: RunEventBody[] = [];
+    const streams = [ReadableStream.from<LanguageModelV4StreamPart>([FINISH])];
+    const passing = Object.assign(new Error("busy"), {
+      isRetryable: true,
+      statusCode: 503,
+      responseHeaders: { "retry-after-ms": "1" },
+    });
+    const model: LanguageModelV4 = {
+      ...modelOf(new ReadableStream()),
+      doStream: vi
+        .fn<LanguageModelV4["doStream"]>()
+        .mockRejectedValueOnce(passing)
+        .mockImplementation(async () => ({ stream: streams.pop() ?? new ReadableStream() })),
+    };
+    const guarded = guardModel(model, {
+      redactor: createRedactor(),
+      emit: (event) => events.push(event),
+      onUsage: () => undefined,
+      onText: () => undefined,
+      onOutput: () => undefined,
+    });
+    for await (const _ of await ask(guarded));
+    expect(events.map(({ type }) => type)).toEqual(["model-called", "model-retried", "model-answered"]);
+    expect(events[1]).toMatchObject({ step: 1, attempt: 2 });
   });
 });

@@ -41,12 +41,18 @@ export interface WorkerOptions {
   readonly onFault?: ((fault: unknown) => void) | undefined;
 }
 
+/** How a durable run is recorded. */
+export interface DurableRunOptions {
+  /** The id of the run; if a run with this id exists, nothing is started. Default: a new one. */
+  readonly runId?: string;
+}
+
 /** Runs that survive their process. */
 export interface DurableRuns {
-  /** The run is recorded and waits for a worker. */
-  start(order: RunOrder, options?: { readonly runId?: string }): Promise<string>;
+  /** The run is recorded and waits for a worker. Gives its id. */
+  start(order: RunOrder, options?: DurableRunOptions): Promise<string>;
   /** The next turn of a conversation; `previous` names the run of the turn before it, which has ended. */
-  send(order: TurnOrder, options?: { readonly runId?: string }): Promise<string>;
+  send(order: TurnOrder, options?: DurableRunOptions): Promise<string>;
   /** For an engine of the program: goes on with a run that it holds. */
   advance(lease: RunLease, options?: Pick<WorkerOptions, "questionMs">): Promise<AdvanceOutcome>;
   /** Advances runs until it is stopped. */
@@ -70,7 +76,7 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     const { journal, engine } = options;
     if (journal && engine) return { journal, engine };
     throw new UsageError("Runs are not durable here: `createMetier` was given no `journal` or no `engine`.", {
-      hint: "Give it both, such as those of `openDurability` in `metier/durable`.",
+      hint: "Pass both, such as those that `openLocal` of `metier/durable` opens.",
     });
   };
   const advance: DurableRuns["advance"] = async (lease, { questionMs } = {}) => {

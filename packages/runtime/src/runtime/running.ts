@@ -4,6 +4,7 @@
  */
 import { openHostCalls } from "@metier/base/diagnostic";
 import { presentFields } from "@metier/base/json";
+import { once } from "@metier/base/turns";
 import {
   type Caller,
   type Chat,
@@ -249,12 +250,18 @@ function startOn(host: RunHost): Running["start"] {
   };
 }
 
+/** What every run needs is kept, since Node looks a module up again at every `import()`. */
+const loadRun = once(async () => {
+  const { invokeSkill, resultOf } = await import("@metier/run/engine");
+  return { invokeSkill, resultOf };
+});
+
 async function runOn<Output extends GivenSchema | undefined>(
   host: RunHost,
   request: RunRequest<Output>,
   runId: string,
 ): Promise<ResultFor<Output>> {
-  const { invokeSkill, resultOf } = await import("@metier/run/engine");
+  const { invokeSkill, resultOf } = await loadRun();
   const result = resultOf(await invokeSkill(request, host, { asked: "isolated", runId }), runId);
   return result as ResultFor<Output>; // The run holds its answer to the schema that gives it this type.
 }
@@ -327,6 +334,12 @@ function skillSources({ current, reload, given, profile, ready }: RunningInputs)
 
 const NOTHING_NEW = (): Promise<void> => Promise.resolve();
 
+const loadPreparation = once(async () => {
+  const { createPreflight, createSecretMachine, DRY_MACHINE, findCommandPlace, prepareInvocation } =
+    await import("@metier/run/engine");
+  return { createPreflight, createSecretMachine, DRY_MACHINE, findCommandPlace, prepareInvocation };
+});
+
 async function prepare(
   invocation: Parameters<RunHost["prepare"]>[0],
   { tools, request, asked, conversation, isDry, canRun = true }: PrepareOptions,
@@ -335,7 +348,7 @@ async function prepare(
 ): Promise<PrepareOutcome> {
   const { scanGate, environment, capabilities } = inputs;
   const { createPreflight, createSecretMachine, DRY_MACHINE, findCommandPlace, prepareInvocation } =
-    await import("@metier/run/engine");
+    await loadPreparation();
   return prepareInvocation(invocation, {
     ...skillSources(inputs),
     ...(inputs.isHidden?.(invocation.skill) && { reload: NOTHING_NEW }),

@@ -55,6 +55,8 @@ export interface KeyStore {
   /** The text is given once and cannot be had again. */
   create(key: NewKey): Promise<{ readonly key: StoredKey; readonly text: string }>;
   check(text: string, now: number): Promise<KeyCheck>;
+  /** For what goes on after a key was checked. Of one that is not stored, such as METIER_ADMIN_KEY, nothing is known. */
+  stillActs(identity: Pick<Identity, "tenant" | "keyId">, now: number): Promise<boolean>;
   list(tenant: string): Promise<readonly StoredKey[]>;
   /** `undefined`: there is none. Revoking twice keeps the first time. */
   revoke(tenant: string, id: string, now: number): Promise<StoredKey | undefined>;
@@ -89,6 +91,10 @@ export function openKeyStore(records: RecordStore): KeyStore {
         kind: "known",
         identity: { keyId: id, tenant, scopes: new Set(body.scopes), userId: body.userId },
       };
+    },
+    async stillActs({ tenant, keyId: id }, now) {
+      const stored = await records.get({ tenant, kind: KIND, id });
+      return stored === undefined || readKey(stored).some((key) => isActing(key, now));
     },
     async list(tenant) {
       return (await records.listAll(KIND)).flatMap(readKey).filter((key) => key.tenant === tenant);

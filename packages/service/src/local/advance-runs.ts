@@ -10,7 +10,7 @@ import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 
-export interface AdvanceParts {
+interface AdvanceParts {
   readonly journal: JournalStore;
   readonly records: RecordStore;
   readonly keys: Pick<MasterKey, "unseal">;
@@ -36,6 +36,8 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
     if (run === undefined) return { kind: "ended" };
     const folder = await findUpload(parts, run);
     const metier = await (folder === undefined ? own : openUpload(uploads, folder, parts));
+    // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
+    if (run.lastEvent > 0) await metier.reload();
     const view = metier.for({
       userId: run.userId ?? NOBODY,
       tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,

@@ -8,14 +8,15 @@ import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
 import type { JournalStore } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
-import { runFolder } from "@metier/run/events";
+import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
 import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import type { RunNotices } from "../runs/run-notices.ts";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns } from "./advance-runs.ts";
 
-export interface LocalServiceOptions
+interface LocalServiceOptions
   extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
@@ -29,29 +30,51 @@ export interface LocalServiceOptions
 /** Runs of a service see no working directory, run no program of the machine, and are always sandboxed. */
 const HELD = { sandbox: { backend: "bubblewrap", programs: [] } };
 
+const METIER = {
+  trust: "grants",
+  conflicts: "report",
+  bundled: "unless-disabled",
+  service: true,
+} as const satisfies MetierOptions;
+
 /** Refused: no sandbox, a folder that another process has, a key that cannot be used. */
 export async function startLocalService(options: LocalServiceOptions): Promise<Result<RunningService>> {
   const { home, environment } = options;
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
-  if (sandbox === undefined) {
-    return refused({
-      message: `The service does not start: ${explainAbsence(probes)}`,
-      hint: "A service runs skills for others, so it never runs them without a sandbox.",
-    });
-  }
-  const places = metierPlaces(home, environment);
-  const folder = join(places.state, "service");
+  if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
+  const folder = join(metierPlaces(home, environment).state, "service");
   const local = await openLocal({ folder, environment });
   if (!local.ok) return local;
-  const { journal, records, engine, snapshots, keys } = local.value;
+  try {
+    const service = await startOver(local.value, options, folder);
+    let stopped: Promise<void> | undefined;
+    return done({
+      ...service,
+      stop(graceMs) {
+        stopped ??= service.stop(graceMs).then(() => local.value.close());
+        return stopped;
+      },
+    });
+  } catch (fault) {
+    await local.value.close();
+    throw fault;
+  }
+}
+
+type LocalState = Extract<Awaited<ReturnType<typeof openLocal>>, { readonly ok: true }>["value"];
+
+async function startOver(
+  { journal, records, engine, snapshots, keys }: LocalState,
+  options: LocalServiceOptions,
+  folder: string,
+): Promise<RunningService> {
+  const { environment } = options;
+  const places = metierPlaces(options.home, environment);
   const open = (more: MetierOptions): Promise<Metier> =>
     createMetier({
+      ...METIER,
       home: places.home,
       environment,
-      trust: "grants",
-      conflicts: "report",
-      bundled: "unless-disabled",
-      service: true,
       journal,
       engine,
       snapshots,
@@ -59,43 +82,49 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
       config: HELD,
       ...more,
     });
-  try {
-    const own = await open({});
-    const shelf = openFolderShelf({
-      folder: join(folder, "skills"),
-      records,
-      listOwn: async () => describeOwn(own),
-      now: Date.now,
-    });
-    const service = await startService({
-      ...options,
-      store: { journal, records },
-      engine,
-      shelf,
-      masterKey: keys,
-      openAdvance: (watched) => {
-        const { questionMs } = options;
-        return advanceRuns({ journal: watched, records, keys, shelf, open, questionMs });
-      },
-      workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-      hiddenFolders: [
-        [places.home, "~"],
-        [process.cwd(), "."],
-      ],
-      adminKey: environment.METIER_ADMIN_KEY,
-      version: VERSION,
-    });
-    return done({
-      ...service,
-      async stop(graceMs) {
-        await service.stop(graceMs);
-        await local.value.close();
-      },
-    });
-  } catch (fault) {
-    await local.value.close();
-    throw fault;
-  }
+  const own = await open({});
+  const shelf = openFolderShelf({
+    folder: join(folder, "skills"),
+    records,
+    listOwn: async () => describeOwn(own),
+    now: Date.now,
+  });
+  return startService({
+    ...options,
+    store: { journal, records },
+    engine,
+    shelf,
+    masterKey: keys,
+    openAdvance: (watched, notices) =>
+      advanceRuns({
+        journal: watched,
+        records,
+        keys,
+        shelf,
+        questionMs: options.questionMs,
+        open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+      }),
+    tidy: async () => void (await snapshots.collect(await journal.snapshots())),
+    workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
+    hiddenFolders: [
+      [places.home, "~"],
+      [process.cwd(), "."],
+    ],
+    adminKey: environment.METIER_ADMIN_KEY,
+    version: VERSION,
+  });
+}
+
+function refuseWithoutSandbox(why: string): Result<never> {
+  return refused({
+    message: `The service does not start: ${why}`,
+    hint: "A service runs skills for others, so it never runs them without a sandbox.",
+  });
+}
+
+/** What a model is writing, for who follows its run. */
+function tellText({ wrote }: Pick<RunNotices, "wrote">, event: RunEvent): void {
+  if (event.type === "text-delta") wrote(event.runId, event.text);
 }
 
 /** The turns of a conversation work in the folder of its first one. */

@@ -65,8 +65,13 @@ const listShape = tableShape<ListQuery>({
   limit: pageLimit,
 });
 
+const KINDS_OF: Readonly<Record<QuestionGroup, readonly Question["kind"][]>> = {
+  approvals: ["approval", "confirmation"],
+  questions: ["question"],
+};
+
 function groupOf({ kind }: Question): QuestionGroup {
-  return kind === "question" ? "questions" : "approvals";
+  return KINDS_OF.questions.includes(kind) ? "questions" : "approvals";
 }
 
 /** As a client sees it: the journal's row, and of what is asked nothing about the server's folders. */
@@ -95,15 +100,8 @@ async function listQuestions(
   group: QuestionGroup,
   { run: rootId, status, after, limit = DEFAULT_PAGE }: ListQuery,
 ): Promise<RouteOutcome> {
-  const found: Question[] = [];
-  let from = after;
-  for (;;) {
-    const page = await context.journal.questions({ tenant, rootId, status, after: from, limit });
-    found.push(...page.filter((question) => groupOf(question) === group));
-    from = page.at(-1)?.id;
-    if (page.length < limit || found.length >= limit) break;
-  }
-  const shown = found.slice(0, limit);
+  const kinds = KINDS_OF[group];
+  const shown = await context.journal.questions({ tenant, rootId, status, kinds, after, limit });
   const data = await Promise.all(shown.map((question) => showQuestion(context, question)));
   const next = shown.length === limit ? shown.at(-1)?.id : undefined;
   return replyWith({ data, ...(next !== undefined && { next }) });

@@ -25,7 +25,8 @@ const readEvents = defineRoute<EventsQuery>({
   headers: { "Last-Event-ID": "The sequence number of the last event that was seen; stronger than `after`." },
   answers: {
     200: {
-      about: "`id:` is the sequence number, from 1 without gaps; `data:` is the event.",
+      about:
+        "`id:` is the sequence number, from 1 without gaps; `data:` is the event. `event: text` has no number: it is what the model is writing.",
       type: "text/event-stream",
     },
   },
@@ -61,7 +62,9 @@ const readEvents = defineRoute<EventsQuery>({
         after,
         ...context.times,
         signal: AbortSignal.any([signal, context.stopping]),
+        mayGoOn: () => context.keys.stillActs(identity, context.now()),
         project: projection.event,
+        text: projection.text,
         onEnd: close,
         onFault: (fault) => context.log.fault("events", fault),
       });

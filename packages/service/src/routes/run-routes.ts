@@ -191,6 +191,11 @@ const cancelRun = defineRoute({
   async handle({ identity, param }, context) {
     const found = await findRun(context, identity, param("id"));
     if (!found.ok) return found;
+    const { rootId } = found.value;
+    if (rootId !== found.value.id) {
+      const message = `Run \`${found.value.id}\` is a part of run \`${rootId}\`, which waits for it.`;
+      return refuse(409, "part_of_run", message, `Cancel \`${rootId}\`.`);
+    }
     const run = await context.journal.cancel(found.value.id);
     if (run === undefined) {
       const { status = found.value.status } = (await context.journal.get(found.value.id)) ?? {};

@@ -14,7 +14,7 @@ import {
 } from "../http/query-shapes.ts";
 import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
-import type { RunWish } from "../runs/order-run.ts";
+import { pinApproved, type RunWish } from "../runs/order-run.ts";
 import { readCron } from "../schedules/cron-times.ts";
 import { toBody } from "../schedules/fire-schedules.ts";
 import { CATCH_UP, readSchedule, SCHEDULE_KIND, type Schedule } from "../schedules/schedule.ts";
@@ -82,16 +82,30 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
     ["name", "cron", "run"],
   ),
   answers: { 201: { about: "The schedule.", schema: scheduleSchema } },
-  async handle({ body, identity }, { records, now }) {
-    const { timeZone = "UTC", catchUp = "one", name, cron, run } = body;
-    const allowed = checkApprove(identity, run.approve);
+  async handle({ body, identity }, context) {
+    const { records, now } = context;
+    const { timeZone = "UTC", catchUp = "one", name, cron } = body;
+    const allowed = checkApprove(identity, body.run.approve);
     if (!allowed.ok) return allowed;
+    const pinned = await pinApproved(context, identity, body.run);
+    if (!pinned.ok) return pinned;
+    const { wish: run, approved } = pinned.value;
     const times = await readCron(cron, timeZone);
     if (!times.ok) return refuseRequest(times.refusal.message, times.refusal.hint ?? "");
     const nextAt = times.value.after(now()) ?? now();
     const { tenant, keyId: actor, userId } = identity;
     const id = `sch-${randomBytes(10).toString("hex")}`;
-    const schedule: Schedule = { name, cron, timeZone, catchUp, isPaused: false, run, nextAt, userId };
+    const schedule: Schedule = {
+      name,
+      cron,
+      timeZone,
+      catchUp,
+      isPaused: false,
+      run,
+      approved,
+      nextAt,
+      userId,
+    };
     const stored = await records.put({ tenant, kind: SCHEDULE_KIND, id }, toBody(schedule), 0);
     if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
     const detail = { name, cron, timeZone, skill: run.skill, approve: run.approve ?? "ask" };

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { canonicalText, type Json, type JsonObject, presentFields } from "@metier/base/json";
-import { done, type Result } from "@metier/base/result";
+import { done, type Refused, type Result } from "@metier/base/result";
 import { fitShape, recordShape, textShape } from "@metier/base/shape";
 import { nearestNames, showNames, showValue } from "@metier/base/text";
 import type { DurableStatus } from "@metier/durable";
@@ -32,6 +32,8 @@ export interface TurnWish extends Omit<RunWish, "skill"> {
   readonly session?: string | undefined;
   /** The run of the turn before. */
   readonly previous?: string | undefined;
+  /** What of the skill was approved in advance, where that was not now: see `pinApproved`. */
+  readonly approved?: string | undefined;
   /** What was said before, for a skill that sees only its own run. */
   readonly context?: string | undefined;
 }
@@ -159,11 +161,15 @@ async function makeOrder(
 async function pinSkill(
   { shelf }: ServiceContext,
   { tenant }: OrderOwner,
-  { skill: name }: TurnWish,
+  { skill: name, approve, approved }: TurnWish,
 ): Promise<Result<string | undefined, HttpRefusal>> {
   if (name === undefined) return done(undefined);
   const skills = await shelf.list(tenant);
   const skill = skills.find((other) => other.name === name);
+  if (skill !== undefined && approve === "allow" && approved !== undefined) {
+    const { current = OF_SERVER, trust } = skill;
+    if (current !== approved && trust !== "trusted") return refuseOutdated(name);
+  }
   if (skill !== undefined) return done(skill.current);
   const near = nearestNames(
     name,
@@ -171,6 +177,30 @@ async function pinSkill(
   );
   const hint = near.length > 0 ? `Did you mean ${showNames(near)}?` : "`GET /v1/skills` lists all skills.";
   return refuse(422, "unknown_skill", `No skill is called ${showValue(name)}.`, hint);
+}
+
+const OF_SERVER = "server";
+
+/** Who may change a skill or an agent may not approve by it: other content needs another approval, or trust. */
+function refuseOutdated(name: string): Refused<HttpRefusal> {
+  const message = `What was approved in advance has changed: \`${name}\` has other content now, which nobody has trusted.`;
+  return refuse(409, "approval_outdated", message, "Grant that version, or make the schedule again.");
+}
+
+/** A wish that is approved in advance and carried out later: held to the skill and the agent as they are now. */
+export async function pinApproved(
+  context: ServiceContext,
+  owner: OrderOwner,
+  wish: RunWish,
+): Promise<Result<{ readonly wish: RunWish; readonly approved?: string }, HttpRefusal>> {
+  if (wish.approve !== "allow") return done({ wish });
+  const agent = await pinAgent(context, owner, wish);
+  if (!agent.ok) return agent;
+  const skill = await pinSkill(context, owner, wish);
+  if (!skill.ok) return skill;
+  const { name, version } = agent.value ?? {};
+  const pinned = name === undefined ? wish : { ...wish, agent: `${name}@${version}` };
+  return done({ wish: pinned, approved: skill.value ?? OF_SERVER });
 }
 
 async function pinAgent(

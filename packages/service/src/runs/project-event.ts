@@ -5,7 +5,7 @@
 import { dirname, isAbsolute } from "node:path";
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import type { JournalEvent, JournalStore } from "@metier/durable";
-import { createPathHider } from "@metier/run/events";
+import { createPathHider, type PathHider } from "@metier/run/events";
 
 /** Never sent, whatever the event. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
@@ -20,6 +20,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 export interface EventProjection {
   event(event: JournalEvent): Json;
+  /** The same for a text that comes in pieces. */
+  readonly text: Pick<PathHider, "push" | "end">;
   /** The same for a question, a result or a file's name. */
   value(value: Json): Json;
 }
@@ -49,6 +51,7 @@ export async function openProjection(
   const value = (given: Json): Json => paths.cleanJson(given) as Json;
   return {
     value,
+    text: paths,
     event({ seq, event }) {
       learn(event);
       if (!isJsonObject(event)) return { seq };

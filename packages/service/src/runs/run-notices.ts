@@ -7,17 +7,45 @@ import type { JournalStore } from "@metier/durable";
 export interface RunNotices {
   /** Something of this run was written. */
   changed(runId: string): void;
+  /** The model of this run has written a piece of text. Nobody keeps it: the whole answer is in the journal when it ends. */
+  wrote(runId: string, piece: string): void;
+  /** Hears of each piece; gives what ends it. */
+  onText(runId: string, listener: (piece: string) => void): () => void;
   /** Resolves at the next change, after `ms`, or when the signal aborts. Ask before you read, so that nothing is missed. */
   next(runId: string, ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Pieces of text within this time travel together. */
+const FRAME_MS = 50;
+
 export function createRunNotices(): RunNotices {
   const waiting = new Map<string, Set<() => void>>();
+  const readers = new Map<string, Set<(piece: string) => void>>();
+  const frames = new Map<string, NodeJS.Timeout>();
+  const changed = (runId: string): void => {
+    const all = waiting.get(runId);
+    waiting.delete(runId);
+    for (const wake of all ?? []) wake();
+  };
+  const endFrame = (runId: string): void => {
+    frames.delete(runId);
+    changed(runId);
+  };
   return {
-    changed(runId) {
-      const all = waiting.get(runId);
-      waiting.delete(runId);
-      for (const wake of all ?? []) wake();
+    changed,
+    wrote(runId, piece) {
+      const all = readers.get(runId);
+      if (all === undefined) return;
+      for (const listener of all) listener(piece);
+      if (!frames.has(runId)) frames.set(runId, setTimeout(() => endFrame(runId), FRAME_MS).unref());
+    },
+    onText(runId, listener) {
+      const all = readers.get(runId) ?? new Set();
+      readers.set(runId, all.add(listener));
+      return () => {
+        all.delete(listener);
+        if (all.size === 0 && readers.get(runId) === all) readers.delete(runId);
+      };
     },
     next(runId, ms, signal) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -61,6 +89,8 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     answer: (id, answer) => journal.answer(id, answer),
     expireQuestions: (now) => journal.expireQuestions(now),
     purge: (before) => journal.purge(before),
+    forget: (runId) => journal.forget(runId),
+    snapshots: () => journal.snapshots(),
     close: () => journal.close(),
   };
 }

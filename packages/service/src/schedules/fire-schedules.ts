@@ -38,7 +38,8 @@ async function fire(context: ServiceContext, stored: StoredRecord, schedule: Sch
     if (schedule.catchUp === "skip" && now - time > ON_TIME_MS) continue;
     const key = `schedule/${stored.id}/${new Date(time).toISOString()}`;
     const owner = { tenant: stored.tenant, userId: schedule.userId, keyId: stored.id };
-    const ordered = await orderRun(context, owner, schedule.run, { idempotencyKey: key });
+    const wish = { ...schedule.run, ...presentFields({ approved: schedule.approved }) };
+    const ordered = await orderRun(context, owner, wish, { idempotencyKey: key });
     last = ordered.ok
       ? { lastAt: time, lastRun: ordered.value.id }
       : { lastAt: time, lastFault: ordered.refusal.message };

@@ -25,6 +25,8 @@ export interface Schedule {
   readonly catchUp: (typeof CATCH_UP)[number];
   readonly isPaused: boolean;
   readonly run: RunWish;
+  /** Of a run that is approved in advance: what of its skill was. */
+  readonly approved?: string | undefined;
   /** Milliseconds since 1970. */
   readonly nextAt: number;
   readonly lastAt?: number | undefined;
@@ -54,13 +56,14 @@ const scheduleShape = recordShape<Schedule>(
     catchUp: choiceShape(...CATCH_UP),
     isPaused: flagShape,
     run: wishShape,
+    approved: textShape,
     nextAt: countShape,
     lastAt: countShape,
     lastRun: textShape,
     lastFault: textShape,
     userId: textShape,
   },
-  ["lastAt", "lastRun", "lastFault", "userId"],
+  ["approved", "lastAt", "lastRun", "lastFault", "userId"],
 );
 
 /** `undefined`: the record is damaged. */

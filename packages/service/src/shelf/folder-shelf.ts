@@ -5,11 +5,9 @@
 import { mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { flushFolder, folderName, makeOwnedName, removeAbandoned, tryToRemove } from "@metier/base/files";
-import { presentFields } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
-import { choiceShape, countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
-import type { RecordStore, StoredRecord } from "@metier/durable";
+import type { RecordStore } from "@metier/durable";
 import {
   findSourceSkills,
   RefusedTree,
@@ -19,6 +17,14 @@ import {
 } from "@metier/install";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
 import type { ServedSkill, ServedVersion, SkillShelf, UploadedSkill } from "./skill-shelf.ts";
+import {
+  addStored,
+  grantStored,
+  listUploaded,
+  readVersions,
+  removeStored,
+  type StoredVersion,
+} from "./stored-versions.ts";
 
 interface FolderShelfParts {
   /** Made when it is missing. */
@@ -35,120 +41,87 @@ const LIMITS: SourceLimits = {
   bytes: 64 * 1024 * 1024,
   fileBytes: 16 * 1024 * 1024,
 };
-const KIND = "skill";
 const QUARANTINE = ".quarantine";
 
-interface VersionBody extends ServedVersion {
-  readonly description: string;
-}
-
-const versionShape = recordShape<VersionBody>(
-  {
-    digest: textShape,
-    description: textShape,
-    trust: choiceShape("trusted", "untrusted"),
-    uploadedAt: countShape,
-    uploadedBy: textShape,
-    grantedBy: textShape,
-    files: countShape,
-    bytes: countShape,
-  },
-  ["grantedBy"],
-);
-
-export function openFolderShelf({ folder, records, listOwn, now }: FolderShelfParts): SkillShelf {
+export function openFolderShelf(parts: FolderShelfParts): SkillShelf {
+  const { folder, records, listOwn } = parts;
   const quarantine = join(folder, QUARANTINE);
   mkdirSync(quarantine, { recursive: true, mode: 0o700 });
   removeAbandoned(quarantine); // What a process that was killed had begun to unpack.
-  const place = (tenant: string, name: string, digest: string): string =>
-    join(folder, folderName(tenant), folderName(name), folderName(digest.replace(":", "-")));
-  const read = async (tenant: string, name: string): Promise<readonly VersionBody[]> => {
-    const stored = await records.list({ tenant, kind: versionKind(name), limit: 1000 });
-    return stored
-      .flatMap(readVersion)
-      .sort((a, b) => b.uploadedAt - a.uploadedAt || compareText(a.digest, b.digest));
-  };
   return {
     async list(tenant) {
       const own = (await listOwn()).map((skill): ServedSkill => ({ ...skill, source: "server" }));
       const taken = new Set(own.map(({ name }) => name));
-      const names = await records.list({ tenant, kind: KIND, limit: 10_000 });
+      const names = (await listUploaded(records, tenant)).filter((name) => !taken.has(name));
       const uploaded = await Promise.all(
-        names.map(({ id }) => read(tenant, id).then((all) => summarize(id, all))),
+        names.map(async (name) => summarize(name, await readVersions(records, tenant, name))),
       );
-      const others = uploaded.flat().filter(({ name }) => !taken.has(name));
-      return [...own, ...others].sort((a, b) => compareText(a.name, b.name));
+      return [...own, ...uploaded.flat()].sort((a, b) => compareText(a.name, b.name));
     },
-    versions: (tenant, name) => read(tenant, name).then((all) => all.map(withoutDescription)),
+    versions: async (tenant, name) => (await readVersions(records, tenant, name)).map(toServed),
     async upload(tenant, archive, by) {
       const into = join(quarantine, makeOwnedName());
       mkdirSync(into, { mode: 0o700 });
       try {
-        const found = await lookAt(archive, into);
-        if (!found.ok) return found;
-        const { skill } = found.value;
-        if ((await listOwn()).some(({ name }) => name === skill.name)) return refuseTaken(skill.name);
-        const target = place(tenant, skill.name, skill.digest);
-        moveOnce(skill.directory, target);
-        const body: VersionBody = {
-          digest: skill.digest,
-          description: skill.description,
-          trust: "untrusted",
-          uploadedAt: now(),
-          uploadedBy: by,
-          files: skill.files.length,
-          bytes: skill.files.reduce((sum, { size }) => sum + size, 0),
-        };
-        await records.put({ tenant, kind: KIND, id: skill.name }, {}, 0);
-        const key = { tenant, kind: versionKind(skill.name), id: skill.digest };
-        const stored = await records.put(key, presentFields({ ...body }), 0);
-        const there = stored
-          ? body
-          : ((await read(tenant, skill.name)).find(({ digest }) => digest === skill.digest) ?? body);
-        const { remarks } = found.value;
-        return done({
-          name: skill.name,
-          version: withoutDescription(there),
-          isNew: stored !== undefined,
-          remarks,
-        });
+        return await takeIn(parts, tenant, by, await lookAt(archive, into));
       } finally {
         tryToRemove(into);
       }
     },
     async grant(tenant, name, digest, by) {
-      const key = { tenant, kind: versionKind(name), id: digest };
-      for (;;) {
-        const stored = await records.get(key);
-        const body = stored && fitShape(versionShape, stored.body);
-        if (stored === undefined || body === undefined) return undefined;
-        const granted: VersionBody = { ...body, trust: "trusted", grantedBy: body.grantedBy ?? by };
-        if (await records.put(key, presentFields({ ...granted }), stored.revision))
-          return withoutDescription(granted);
-      }
+      const granted = await grantStored(records, tenant, name, digest, by);
+      return granted && toServed(granted);
     },
     async remove(tenant, name, digest) {
-      const wasThere = await records.delete({ tenant, kind: versionKind(name), id: digest });
-      if (!wasThere) return false;
-      tryToRemove(place(tenant, name, digest));
-      if ((await read(tenant, name)).length === 0) await records.delete({ tenant, kind: KIND, id: name });
-      return true;
+      const wasThere = await removeStored(records, tenant, name, digest);
+      if (wasThere) tryToRemove(placeOf(folder, tenant, name, digest));
+      return wasThere;
     },
     async folder(tenant, name, digest) {
-      const isKnown = (await read(tenant, name)).some((version) => version.digest === digest);
-      const path = place(tenant, name, digest);
+      const versions = await readVersions(records, tenant, name);
+      const path = placeOf(folder, tenant, name, digest);
+      const isKnown = versions.some((version) => version.digest === digest);
       return isKnown && statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : undefined;
     },
   };
 }
 
+function placeOf(folder: string, tenant: string, name: string, digest: string): string {
+  return join(folder, folderName(tenant), folderName(name), folderName(digest.replace(":", "-")));
+}
+
+/** The folder first, its record last: a version that is known is there. */
+async function takeIn(
+  { folder, records, listOwn, now }: FolderShelfParts,
+  tenant: string,
+  by: string,
+  found: Result<FoundUpload, HttpRefusal>,
+): Promise<Result<UploadedSkill, HttpRefusal>> {
+  if (!found.ok) return found;
+  const { skill, remarks } = found.value;
+  const { name, digest, description, files } = skill;
+  if ((await listOwn()).some((own) => own.name === name)) return refuseTaken(name);
+  moveOnce(skill.directory, placeOf(folder, tenant, name, digest));
+  const stored = await addStored(records, tenant, name, {
+    digest,
+    description,
+    trust: "untrusted",
+    uploadedAt: now(),
+    uploadedBy: by,
+    files: files.length,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+  });
+  return done({ name, version: toServed(stored.version), isNew: stored.isNew, remarks });
+}
+
 type FoundSkill = Awaited<ReturnType<typeof findSourceSkills>>["skills"][number];
 
+interface FoundUpload extends Pick<UploadedSkill, "remarks"> {
+  readonly skill: FoundSkill;
+}
+
 /** Exactly one sound skill, at the top of the archive or in its only folder. */
-async function lookAt(
-  archive: Buffer,
-  into: string,
-): Promise<Result<{ readonly skill: FoundSkill } & Pick<UploadedSkill, "remarks">, HttpRefusal>> {
+async function lookAt(archive: Buffer, into: string): Promise<Result<FoundUpload, HttpRefusal>> {
   const unpacked = await unpackArchive(archive, into, { limits: LIMITS }).catch((fault: unknown) => {
     if (fault instanceof RefusedTree) return fault;
     throw fault;
@@ -193,24 +166,15 @@ function moveOnce(from: string, target: string): void {
 }
 
 /** New runs get the newest version that was granted, or else the newest of all. */
-function summarize(name: string, versions: readonly VersionBody[]): readonly ServedSkill[] {
+function summarize(name: string, versions: readonly StoredVersion[]): readonly ServedSkill[] {
   const current = versions.find(({ trust }) => trust === "trusted") ?? versions[0];
   if (current === undefined) return [];
   const { description, trust, digest } = current;
   return [{ name, description, trust, source: "upload", current: digest }];
 }
 
-function readVersion({ body }: StoredRecord): readonly VersionBody[] {
-  const version = fitShape(versionShape, body);
-  return version === undefined ? [] : [version];
-}
-
-function withoutDescription({ description: _, ...version }: VersionBody): ServedVersion {
+function toServed({ description: _, ...version }: StoredVersion): ServedVersion {
   return version;
-}
-
-function versionKind(name: string): string {
-  return `skill-version/${name}`;
 }
 
 function refuseTaken(name: string): Result<never, HttpRefusal> {

@@ -1,10 +1,11 @@
 /** A service on SQLite in a temporary folder, over real HTTP on loopback; gone when the test ends. */
 import type { Json, JsonObject } from "@metier/base/json";
-import type { RunningService, ServiceOptions } from "@metier/service";
 import { onTestFinished } from "vitest";
+import { ADMIN_KEY } from "../../../../test/support/follow-events.ts";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
+import type { RunningService, ServiceOptions } from "../../src/start-service.ts";
 import type { ScriptOptions } from "./scripted-run.ts";
-import { ADMIN_KEY, startScripted } from "./start-scripted.ts";
+import { startScripted } from "./start-scripted.ts";
 
 export interface HttpReply {
   readonly status: number;

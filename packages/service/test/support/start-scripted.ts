@@ -1,15 +1,15 @@
 /** A service over SQLite in a folder, whose runs do what their message says; in a test, or in a process of its own. */
+
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Result } from "@metier/base/result";
 import type { RunEngine } from "@metier/durable";
 import { openMasterKey } from "@metier/durable/snapshots";
 import { openSqliteEngine, openSqliteStore, type SqliteStore } from "@metier/durable/sqlite";
-import { openFolderShelf, type RunningService, type ServiceOptions, startService } from "@metier/service";
-import { ADMIN_KEY } from "../../../../test/support/admin-key.ts";
+import { ADMIN_KEY } from "../../../../test/support/follow-events.ts";
+import { openFolderShelf } from "../../src/shelf/folder-shelf.ts";
+import { type RunningService, type ServiceOptions, startService } from "../../src/start-service.ts";
 import { type ScriptOptions, scriptRuns } from "./scripted-run.ts";
-
-export { ADMIN_KEY };
 
 interface Scripted {
   readonly folder: string;

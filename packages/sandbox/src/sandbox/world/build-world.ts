@@ -7,6 +7,7 @@ import { sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { isInside, type Places, realPathOr } from "@metier/base/places";
+import { once } from "@metier/base/turns";
 import type { Trust } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
 import {
@@ -121,14 +122,6 @@ function lookLater(world: World, roots: readonly string[], diagnostics: Diagnost
     get protectedPaths() {
       return found().protectedPaths;
     },
-  };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 

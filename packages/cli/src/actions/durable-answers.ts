@@ -1,0 +1,101 @@
+/** Questions of a durable run, asked in the terminal: each answer is written down as it is given, and counts once. */
+import { CancelledError } from "@metier/base/errors";
+import { fitShape, jsonShape, listShape, recordShape, textShape } from "@metier/base/shape";
+import { safeLine } from "@metier/base/text";
+import type { JournalStore, Question, QuestionAnswer } from "@metier/durable";
+import type { ApprovalQuestion, AskUser, RunRequest } from "@metier/run";
+import { type CliContext, err } from "../context.ts";
+import { readCaller } from "../open-metier.ts";
+
+type UserQuestion = Parameters<AskUser>[0];
+
+const approvalShape = recordShape<ApprovalQuestion>(
+  {
+    skill: textShape,
+    tool: textShape,
+    input: jsonShape as never,
+    rule: textShape,
+    diff: textShape,
+    rules: listShape(textShape),
+  },
+  ["diff", "rules"],
+);
+const questionShape = recordShape<UserQuestion>({ question: textShape, options: listShape(textShape) });
+
+interface Answering {
+  readonly journal: JournalStore;
+  /** Whom to ask. Both absent: nobody. */
+  readonly ask: Pick<RunRequest, "approve" | "askUser">;
+  /** `--approve`: yes to tools, and to nothing else. */
+  readonly approve: boolean;
+}
+
+/** Answers all it can; whether nothing is left. */
+export type AnswerAll = (questions: readonly Question[]) => Promise<boolean>;
+
+/** What is allowed for the session is allowed as long as this lives. */
+export function answerInTerminal(context: CliContext, { journal, ask, approve }: Answering): AnswerAll {
+  const by = readCaller({}).userId ?? "terminal";
+  const session = createSession();
+  const answerOne = async (question: Question): Promise<Omit<QuestionAnswer, "by"> | undefined> => {
+    if (question.kind === "question") return ask.askUser && askPerson(ask.askUser, question);
+    const approval = fitShape(approvalShape, question.body);
+    if (approval === undefined) return { status: "denied", answer: { note: "it could not be shown" } };
+    if (approve || session.covers(approval)) return { status: "approved" };
+    if (typeof ask.approve !== "function") return undefined;
+    const said = await ask.approve(approval);
+    if (said === "session") session.allow(approval);
+    return { status: said === "no" ? "denied" : "approved" };
+  };
+  return async (questions) => {
+    let isWhole = true;
+    for (const question of questions) {
+      const answer = await untilCancelled(answerOne(question));
+      if (answer === undefined) {
+        isWhole = false;
+        continue;
+      }
+      const outcome = await journal.answer(question.id, { ...answer, by });
+      if (outcome.kind === "late") tellLate(context, outcome.question);
+    }
+    return isWhole;
+  };
+}
+
+/** Ctrl-C at a question leaves it open: it is asked again when the run goes on. */
+async function untilCancelled<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await asked;
+  } catch (fault) {
+    if (fault instanceof CancelledError) return undefined;
+    throw fault;
+  }
+}
+
+async function askPerson(askUser: AskUser, { body }: Question): Promise<Omit<QuestionAnswer, "by">> {
+  const question = fitShape(questionShape, body);
+  const answer = question && (await askUser(question, new AbortController().signal));
+  return { status: "answered", answer };
+}
+
+interface Session {
+  covers(question: ApprovalQuestion): boolean;
+  allow(question: ApprovalQuestion): void;
+}
+
+/** Patterns where there are some; otherwise the very same call. */
+function createSession(): Session {
+  const allowed = new Set<string>();
+  const namesOf = ({ tool, input, rules = [] }: ApprovalQuestion): readonly string[] =>
+    rules.length > 0 ? rules : [JSON.stringify([tool, input])];
+  return {
+    covers: (question) => namesOf(question).every((name) => allowed.has(name)),
+    allow(question) {
+      for (const name of namesOf(question)) allowed.add(name);
+    },
+  };
+}
+
+function tellLate(context: CliContext, { status, answeredBy = "somebody" }: Question): void {
+  err(context, `Your answer came too late: it was ${safeLine(status)} by ${safeLine(answeredBy)} before.`);
+}

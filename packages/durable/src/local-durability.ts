@@ -1,0 +1,40 @@
+/** What makes runs durable on one machine, for programs: nothing of it is loaded before it is opened. */
+import { join } from "node:path";
+import type { Environment } from "@metier/base/programs";
+import type { Result } from "@metier/base/result";
+import type { JournalStore } from "./journal-store.ts";
+import type { RunEngine } from "./run-engine.ts";
+import type { SnapshotStore } from "./snapshot-store.ts";
+import type { SqliteReader } from "./sqlite/open-store.ts";
+
+/** A journal, an engine and snapshots in one folder: pass all three to `createMetier`. */
+export interface LocalDurability {
+  /** For the option `journal`. */
+  readonly journal: JournalStore;
+  /** For the option `engine`. */
+  readonly engine: RunEngine;
+  /** For the option `snapshots`. */
+  readonly snapshots: SnapshotStore;
+  /** Frees the folder for other processes. Stop your workers first. */
+  close(): Promise<void>;
+}
+
+/** Where durable runs are kept on this machine. */
+export interface LocalFolder {
+  /** Created if it does not exist. It belongs to one process at a time. */
+  readonly folder: string;
+  /** Where `METIER_MASTER_KEY` is read from. Default: `process.env`. Without it, a key file is made in the folder. */
+  readonly environment?: Environment | undefined;
+}
+
+/** A look at the journal of a folder beside the process that owns it, without the engine. */
+export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promise<Result<SqliteReader>> {
+  const { openSqliteReader } = await import("./sqlite/open-store.ts");
+  return openSqliteReader({ file: join(folder, "journal.db") });
+}
+
+/** Refused: another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` is not a key. */
+export async function openLocal(place: LocalFolder): Promise<Result<LocalDurability>> {
+  const sqlite = await import("./sqlite/open-local.ts");
+  return sqlite.openLocal(place);
+}

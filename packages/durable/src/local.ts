@@ -1,0 +1,2 @@
+/** What other packages may use of `@metier/durable/local`: durable runs on one machine, for programs. */
+export { type LocalDurability, type LocalFolder, openLocal, readLocal } from "./local-durability.ts";

@@ -1,0 +1,93 @@
+/** The records of uploaded versions: one for each name, and one for each version under its content identity. */
+import { presentFields } from "@metier/base/json";
+import { choiceShape, countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
+import { compareText } from "@metier/base/text";
+import type { RecordStore } from "@metier/durable";
+import type { ServedVersion } from "./skill-shelf.ts";
+
+const KIND = "skill";
+const MOST_NAMES = 10_000;
+const MOST_VERSIONS = 1_000;
+
+export interface StoredVersion extends ServedVersion {
+  readonly description: string;
+}
+
+const versionShape = recordShape<StoredVersion>(
+  {
+    digest: textShape,
+    description: textShape,
+    trust: choiceShape("trusted", "untrusted"),
+    uploadedAt: countShape,
+    uploadedBy: textShape,
+    grantedBy: textShape,
+    files: countShape,
+    bytes: countShape,
+  },
+  ["grantedBy"],
+);
+
+/** Names that have a version. */
+export async function listUploaded(records: RecordStore, tenant: string): Promise<readonly string[]> {
+  return (await records.list({ tenant, kind: KIND, limit: MOST_NAMES })).map(({ id }) => id);
+}
+
+/** Newest first. */
+export async function readVersions(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+): Promise<readonly StoredVersion[]> {
+  const stored = await records.list({ tenant, kind: versionKind(name), limit: MOST_VERSIONS });
+  const versions = stored.flatMap(({ body }) => fitShape(versionShape, body) ?? []);
+  return versions.sort((a, b) => b.uploadedAt - a.uploadedAt || compareText(a.digest, b.digest));
+}
+
+/** The version as it is stored, which may be an earlier upload of the same content. */
+export async function addStored(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+  version: StoredVersion,
+): Promise<{ readonly version: StoredVersion; readonly isNew: boolean }> {
+  await records.put({ tenant, kind: KIND, id: name }, {}, 0);
+  const key = { tenant, kind: versionKind(name), id: version.digest };
+  const isNew = (await records.put(key, presentFields({ ...version }), 0)) !== undefined;
+  const there = isNew ? undefined : (await records.get(key))?.body;
+  return { version: fitShape(versionShape, there) ?? version, isNew };
+}
+
+/** `undefined`: there is no such version. Who granted it first stays. */
+export async function grantStored(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+  digest: string,
+  by: string,
+): Promise<StoredVersion | undefined> {
+  const key = { tenant, kind: versionKind(name), id: digest };
+  for (;;) {
+    const stored = await records.get(key);
+    const version = stored && fitShape(versionShape, stored.body);
+    if (stored === undefined || version === undefined) return undefined;
+    const granted: StoredVersion = { ...version, trust: "trusted", grantedBy: version.grantedBy ?? by };
+    if (await records.put(key, presentFields({ ...granted }), stored.revision)) return granted;
+  }
+}
+
+/** Whether there was one. */
+export async function removeStored(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+  digest: string,
+): Promise<boolean> {
+  const wasThere = await records.delete({ tenant, kind: versionKind(name), id: digest });
+  const isLast = wasThere && (await readVersions(records, tenant, name)).length === 0;
+  if (isLast) await records.delete({ tenant, kind: KIND, id: name });
+  return wasThere;
+}
+
+function versionKind(name: string): string {
+  return `skill-version/${name}`;
+}

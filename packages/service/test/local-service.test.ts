@@ -1,0 +1,136 @@
+/** The whole service on one machine: real runs in the sandbox with a scripted model, over HTTP. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "@metier/base/json";
+import { createScriptModel, type Script } from "@metier/run/model";
+import { startLocalService } from "@metier/service";
+import { expect, onTestFinished, test } from "vitest";
+import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
+import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
+import { startStreaming } from "../../../test/support/streaming-provider.ts";
+import type { World } from "../../../test/support/world.ts";
+import type { RunningService } from "../src/start-service.ts";
+
+const SECRET = "canary-4f1c9d27a6e84b03";
+
+async function openLocal(
+  world: World,
+  script: Script,
+): Promise<{ readonly service: RunningService; readonly log: string[] }> {
+  const log: string[] = [];
+  const model = createScriptModel(script);
+  const started = await startLocalService({
+    home: world.home,
+    environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
+    metier: { models: { default: model } },
+    times: { sweepMs: 50 },
+    printLog: (line) => void log.push(line),
+  });
+  if (!started.ok) throw new Error(started.refusal.message);
+  onTestFinished(() => started.value.stop(2_000));
+  return { service: started.value, log };
+}
+
+async function call(
+  { url }: RunningService,
+  method: string,
+  path: string,
+  body?: JsonObject,
+): Promise<JsonObject> {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as JsonObject;
+}
+
+async function settle(service: RunningService, id: string, status: string): Promise<JsonObject> {
+  for (;;) {
+    const run = await call(service, "GET", `/v1/runs/${id}`);
+    if (run.status === status) return run;
+    if (run.status === "failed" || run.status === "refused") throw new Error(JSON.stringify(run));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function everyFile(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => join(folder, path))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+}
+
+test("a run asks although its skill pre-approves, is approved over HTTP, and leaves its file; no place of the server is told", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"] });
+  const { service } = await openLocal(world, [
+    bash('echo done > "$METIER_WORK_DIR/out.txt"; pwd'),
+    says("It is built."),
+  ]);
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "build", message: "Build it." });
+  await settle(service, String(id), "waiting");
+  const { data } = await call(service, "GET", "/v1/approvals?status=pending");
+  const [approval] = data as readonly JsonObject[];
+  expect(approval).toMatchObject({ run: id, tool: "bash" });
+  expect(await call(service, "POST", `/v1/approvals/${approval?.id}`, { decision: "approve" })).toMatchObject(
+    {
+      status: "approved",
+    },
+  );
+  const run = await settle(service, String(id), "completed");
+  expect(run).toMatchObject({ text: "It is built.", files: [{ path: "out.txt", size: 5 }] });
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const file = await fetch(`${service.url}/v1/runs/${id}/files/out.txt`, { headers });
+  expect(await file.text()).toBe("done\n");
+  const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+  const numbers = [...events.matchAll(/^id: (\d+)$/gm)].map(([, number]) => Number(number));
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  expect(events).toContain('"type":"run-finished"');
+  expect(`${JSON.stringify(run)}${events}`).not.toContain(world.home);
+});
+
+test("a secret that a run uses and writes down is in no table, snapshot, event, log, metric or answer", async () => {
+  const world = createRunWorld({ spy: ["allowed-tools: Bash\nenv: [TOKEN]"] });
+  const command =
+    'echo "$TOKEN" > "$METIER_WORK_DIR/seen.txt"; echo "length $(printf %s "$TOKEN" | wc -c): $TOKEN"';
+  const { service, log } = await openLocal(world, [bash(command), says(`It is ${SECRET}.`)]);
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  await call(service, "PUT", "/v1/secrets/TOKEN", { value: SECRET });
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "spy", approve: "allow" });
+  const run = await settle(service, String(id), "completed");
+  const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+  expect(events).toContain(`length ${SECRET.length}: `);
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  const told = [JSON.stringify(run), events, metrics, log.join("\n")];
+  expect(told.filter((text) => text.includes(SECRET))).toEqual([]);
+  await service.stop();
+  const state = everyFile(join(world.home, ".metier"));
+  const holding = state.filter((file) => readFileSync(file).includes(SECRET));
+  // The work folder is the run's own: it is where the tool wrote it, and nowhere else.
+  expect(holding).toEqual([expect.stringContaining(join(String(id), "work", "seen.txt"))]);
+});
+
+test("what the model is writing is streamed without a number, and its answer follows with one", async () => {
+  const world = createRunWorld({ talk: [] });
+  const provider = await startStreaming(() => ({
+    pieces: Array.from({ length: 12 }, (_, at) => `word${at} `),
+  }));
+  world.write({ "home/.metier/config.toml": provider.toml });
+  const started = await startLocalService({
+    home: world.home,
+    environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
+  });
+  if (!started.ok) throw new Error(started.refusal.message);
+  onTestFinished(() => started.value.stop(2_000));
+  const { id } = await call(started.value, "POST", "/v1/runs", { skill: "talk", message: "Talk." });
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const stream = await (await fetch(`${started.value.url}/v1/runs/${id}/events`, { headers })).text();
+  const blocks = stream.split("\n\n").filter((block) => block.includes("data: "));
+  const texts = blocks.filter((block) => block.startsWith("event: text\n"));
+  expect(texts.length).toBeGreaterThan(0);
+  expect(texts.every((block) => !block.includes("id: "))).toBe(true);
+  const written = texts.map((block) => JSON.parse(block.slice(block.indexOf("{"))).text as string).join("");
+  expect(Array.from({ length: 12 }, (_, at) => `word${at} `).join("")).toContain(written.trim());
+  const answered = blocks.findIndex((block) => block.includes('"model-answered"'));
+  expect(blocks.findLastIndex((block) => block.startsWith("event: text\n"))).toBeLessThan(answered);
+});
