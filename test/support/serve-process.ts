@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Json, JsonObject } from "@metier/base/json";
 import { onTestFinished } from "vitest";
+import { ADMIN_KEY } from "./follow-events.ts";
 import { ROOT } from "./repository.ts";
-
-export const SERVE_KEY = "an-admin-key-for-tests-only";
 
 export interface ServeReply {
   readonly status: number;
@@ -44,7 +43,7 @@ export async function startServe(
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, HOME: home, METIER_ADMIN_KEY: SERVE_KEY, ...environment },
+    env: { PATH: process.env.PATH, HOME: home, METIER_ADMIN_KEY: ADMIN_KEY, ...environment },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const output: string[] = [];
@@ -59,7 +58,7 @@ export async function startServe(
       reject(new Error(`\`metier serve\` ended with ${code}: ${output.join("\n")}`)),
     );
   });
-  const call: ServeProcess["call"] = async (method, path, body, key = SERVE_KEY) => {
+  const call: ServeProcess["call"] = async (method, path, body, key = ADMIN_KEY) => {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${key}` },

@@ -109,8 +109,8 @@ async function advanceTurn(
     signal,
   });
   if (left !== undefined) return left;
-  await steps.record(SAVED, JSON.parse(JSON.stringify({ saved, folder })) as Json, folder);
-  await steps.end(turn);
+  const value = JSON.parse(JSON.stringify({ saved, folder })) as Json;
+  await steps.end(turn, { key: SAVED, value, snapshot: folder });
   return undefined;
 }
 

@@ -13,6 +13,7 @@ import {
   type DurableRun,
   ENDED,
   type JournalBatch,
+  type JournalEntry,
   type JournalEvent,
   type JournalLease,
   type JournalStore,
@@ -57,8 +58,8 @@ export interface RunSteps {
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
   /** How it stands while it has not ended. */
   stand(status: "queued" | "running" | "waiting"): Promise<void>;
-  /** With its last event; one that ended before its first step has no other. */
-  end(result: RunResult): Promise<void>;
+  /** With its last event; one that ended before its first step has no other. `last`: what a later run needs of it. */
+  end(result: RunResult, last?: JournalEntry): Promise<void>;
   /** Everything that was said so far is in the journal. */
   settle(): Promise<void>;
   /** Every event of the run, but for pieces of text. */
@@ -121,10 +122,11 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     },
     ...keepFolders(options),
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
-    end(result) {
+    end(result, last) {
       writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
       const stored = JSON.parse(JSON.stringify(result)) as Json;
-      return writer.write({ status: result.status, result: stored, activeMs: activeMs() });
+      const entries = last && [last];
+      return writer.write({ status: result.status, result: stored, entries, activeMs: activeMs() });
     },
     settle: () => writer.write({ activeMs: activeMs() }),
     sink: {

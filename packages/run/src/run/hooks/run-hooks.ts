@@ -3,6 +3,7 @@
  * One that cannot be asked before a call blocks it; afterwards a fault is reported. Never throws.
  */
 import { join } from "node:path";
+import { presentFields } from "@metier/base/json";
 import type { HookEvent } from "@metier/skills";
 import type { ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { type LiveRun, reportOnce, toolContext } from "../live-run.ts";
@@ -108,10 +109,8 @@ async function askOnce(
   const reason = await ask();
   if (live.stop.signal.aborted) return reason; // It was cut off.
   const kept = await steps.keepFolder(place.world.workDir);
-  await steps.record(name, {
-    ...(reason !== undefined && { reason }),
-    ...(kept?.ok && { folder: kept.value }),
-  });
+  const folder = kept?.ok ? kept.value : undefined;
+  await steps.record(name, presentFields({ reason, folder }), folder);
   return reason;
 }
 
