@@ -75,8 +75,9 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       if (takesTurn(tool, live)) durable.acting = name;
     },
     async begin() {
-      // Whether it was begun is asked of those alone that may not begin again.
-      if (!mayHaveActed(tool, live) || steps.find(`intent ${name}`) !== undefined) return;
+      // Asked for of those alone that may not begin again, or that wait and are told of once.
+      const matters = mayHaveActed(tool, live) || tool.effect === "talk" || tool.effect === "skill";
+      if (!matters || steps.find(`intent ${name}`) !== undefined) return;
       await steps.record(`intent ${name}`, { tool: tool.name });
     },
     async end(finish) {
