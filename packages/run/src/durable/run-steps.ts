@@ -87,10 +87,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const writer = openWriter(options);
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
-  const matching = (...prefixes: readonly string[]): readonly Json[] =>
-    [...entries].flatMap(([key, value]) =>
-      prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
-    );
+  const matching = (...prefixes: readonly string[]): readonly Json[] => findAll(entries, prefixes);
   /** The end of a run is written with its result. */
   let lastWord: JournalEvent | undefined;
   let { lastEvent } = run;
@@ -125,8 +122,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     end(result, last) {
       writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
       const stored = JSON.parse(JSON.stringify(result)) as Json;
-      const entries = last && [last];
-      return writer.write({ status: result.status, result: stored, entries, activeMs: activeMs() });
+      const ending = { status: result.status, result: stored, entries: last && [last] };
+      return writer.write({ ...ending, activeMs: activeMs() });
     },
     settle: () => writer.write({ activeMs: activeMs() }),
     sink: {
@@ -141,6 +138,11 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     lost: writer.lost,
     stopping: lease.stopping,
   };
+}
+
+function findAll(entries: ReadonlyMap<string, Json>, prefixes: readonly string[]): readonly Json[] {
+  const isWanted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
+  return [...entries].flatMap(([key, value]) => (isWanted(key) ? [value] : []));
 }
 
 /** What nobody has said, because nobody was there yet to say it. */
