@@ -87,10 +87,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const writer = openWriter(options);
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
-  const matching = (...prefixes: readonly string[]): readonly Json[] =>
-    [...entries].flatMap(([key, value]) =>
-      prefixes.some((prefix) => key.startsWith(prefix)) ? [value] : [],
-    );
+  const matching = (...prefixes: readonly string[]): readonly Json[] => {
+    const isAsked = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
+    return [...entries].flatMap(([key, value]) => (isAsked(key) ? [value] : []));
+  };
   /** The end of a run is written with its result. */
   let lastWord: JournalEvent | undefined;
   let { lastEvent } = run;
@@ -112,9 +112,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       const id = randomUUID();
       tell(id);
       await writer.write({ questions: [{ ...question, id }], activeMs: activeMs() });
-      const stored = await store.question(id);
-      if (stored === undefined) throw new Error(`The question \`${id}\` was written and is not there.`);
-      return stored;
+      return required(await store.question(id), `question \`${id}\``);
     },
     async child(runId, skill) {
       const child = await recordChild(options, runId, skill);
@@ -125,8 +123,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     end(result, last) {
       writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
       const stored = JSON.parse(JSON.stringify(result)) as Json;
-      const entries = last && [last];
-      return writer.write({ status: result.status, result: stored, entries, activeMs: activeMs() });
+      const written = { status: result.status, result: stored, entries: last && [last] };
+      return writer.write({ ...written, activeMs: activeMs() });
     },
     settle: () => writer.write({ activeMs: activeMs() }),
     sink: {
@@ -166,9 +164,12 @@ async function recordChild(
   const { tenant, userId } = run;
   const order: JsonObject = { kind: "child", skill };
   await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
-  const child = await store.get(runId);
-  if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
-  return child;
+  return required(await store.get(runId), `run \`${runId}\``);
+}
+
+function required<Value>(stored: Value | undefined, name: string): Value {
+  if (stored === undefined) throw new Error(`The ${name} was written and is not there.`);
+  return stored;
 }
 
 function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFolder" | "restoreFolder"> {
