@@ -1,6 +1,7 @@
 /** Runs that survive their process: nothing that was recorded happens twice, and questions wait for an answer. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { JournalBatch, JournalStore } from "@metier/durable";
 import { readRunLog, runFolder } from "@metier/run/events";
 import { expect, test } from "vitest";
 import { journaledEvents, onlyQuestion, openDurable, workUntil, write } from "../support/durable-runs.ts";
@@ -228,6 +229,64 @@ test("a run that cannot begin ends with an event that says why", async () => {
   expect(await workUntil(metier, runId, "refused")).toMatchObject({ result: { status: "refused" } });
   const events = await journaledEvents(durable, runId);
   expect(events).toMatchObject([{ type: "run-finished", status: "refused", error: { code: "not-found" } }]);
+});
+
+/** A journal in which the first write of this kind fails, as the last of a process that is killed. */
+function failOnce(journal: JournalStore, isMeant: (batch: JournalBatch) => boolean): JournalStore {
+  let hasFailed = false;
+  return {
+    ...journal,
+    async write(lease, batch) {
+      if (!hasFailed && isMeant(batch)) {
+        hasFailed = true;
+        throw new Error("The disk is full.");
+      }
+      await journal.write(lease, batch);
+    },
+  };
+}
+
+test("a run that a skill started, and that had ended when the process did, is not started again", async () => {
+  const world = createRunWorld({
+    outer: ["allowed-tools: use_skill"],
+    inner: ["context: fork\nallowed-tools: Bash"],
+  });
+  const durable = openDurable(world, [
+    useSkill("inner"),
+    bash(write("inside")),
+    says("Inner is done."),
+    says("Outer is done."),
+  ]);
+  const isResult = ({ entries = [] }: JournalBatch): boolean =>
+    entries.some(
+      ({ key, value }) => key.startsWith("result ") && JSON.stringify(value).includes("Inner is done."),
+    );
+  const metier = await durable.open({ journal: failOnce(durable.store.journal, isResult) });
+  const runId = await metier.durable.start({ skill: "outer", message: "Do it." });
+  const { result } = await workUntil(metier, runId, "completed", "failed");
+  expect(result).toMatchObject({ text: "Outer is done.", iterations: 2 });
+  const finished = (await journaledEvents(durable, runId)).find(({ type }) => type === "tool-finished");
+  expect(finished).toMatchObject({ tool: "use_skill", isError: false });
+});
+
+test("a turn whose end was not recorded ends when it is taken up again, and is remembered once", async () => {
+  const world = createRunWorld({ inner: [] });
+  const durable = openDurable(world, [says("Hello Ada."), says("You are Ada.")]);
+  const isEnd = ({ status }: JournalBatch): boolean => status === "completed";
+  const metier = await durable.open({ journal: failOnce(durable.store.journal, isEnd) });
+  const one = await metier.durable.send({ message: "I am Ada." });
+  await workUntil(metier, one, "completed");
+  const two = await metier.durable.send({ message: "Who am I?", previous: one });
+  expect(await workUntil(metier, two, "completed")).toMatchObject({ result: { text: "You are Ada." } });
+});
+
+test("a run whose process ended before its first event begins again", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [says("Done.")]);
+  const metier = await durable.open();
+  const runId = await metier.durable.start({ skill: "build", message: "Do it." });
+  world.write({ [`home/.metier/state/runs/${runId}/events.jsonl`]: "" });
+  expect(await workUntil(metier, runId, "completed", "failed")).toMatchObject({ result: { text: "Done." } });
 });
 
 test("a run without durability leaves nothing in the journal, and one without a journal says what is missing", async () => {

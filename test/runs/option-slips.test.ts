@@ -182,9 +182,22 @@ const SLIPS: Readonly<Record<string, Slip>> = {
   "SkillContextProvider.constructor": ({ metier }) => new SkillContextProvider(metier, SLIP),
   "SkillContextProvider.getTier2Context": ({ metier }) =>
     new SkillContextProvider(metier).getTier2Context("build", SLIP),
+  "DurableRuns.start": ({ metier }) => metier.durable.start({ skill: "build" }, SLIP),
+  "DurableRuns.send": ({ metier }) => metier.durable.send({ message: "Hi." }, SLIP),
+  "DurableRuns.send: order": ({ metier }) => metier.durable.send(slipped({ message: "Hi." })),
+  "DurableRuns.work": ({ metier }) => metier.durable.work(SLIP),
+  "DurableRuns.advance": ({ metier }) => metier.durable.advance(LEASE, SLIP),
   "AgentSkillsSection.create": ({ metier }) => AgentSkillsSection.create(slipped({ skills: metier.catalog })),
   "AgentSkillsSection.clone": async (scene) => (await section(scene)).clone(SLIP),
   "AgentSkillsSection.renderBody": async (scene) => (await section(scene)).renderBody({}, SLIP),
+};
+
+const LEASE = {
+  runId: "",
+  holder: "",
+  term: 1,
+  lost: new AbortController().signal,
+  stopping: new AbortController().signal,
 };
 
 /** What looks like a call with options in the API reports and is none. */
@@ -198,6 +211,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   "CapabilityProvider.invoke": "Metier calls it",
   "SkillSource.list": "Metier calls it",
   "SkillSource.read": "Metier calls it",
+  "JournalStore.list": "Metier calls it",
+  "JournalStore.questions": "Metier calls it",
+  "RunEngine.work": "Metier calls it",
   "AiSdkTool.execute": "the AI SDK calls it, with what is its own",
   "ConversationTool.execute": "a host's loop calls it, with what is its own",
   "LangChainMiddleware.wrapModelCall": "LangChain.js calls it, with what is its own",

@@ -109,9 +109,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       const id = randomUUID();
       tell(id);
       await writer.write({ questions: [{ ...question, id }], activeMs: activeMs() });
-      const stored = await store.question(id);
-      if (stored === undefined) throw new Error(`The question \`${id}\` was written and is not there.`);
-      return stored;
+      return required(await store.question(id), `question \`${id}\``);
     },
     async child(runId, skill) {
       const child = await recordChild(options, runId, skill);
@@ -168,9 +166,12 @@ async function recordChild(
   const { tenant, userId } = run;
   const order: JsonObject = { kind: "child", skill };
   await store.createChild(lease, { id: runId, tenant, userId, skill, parentId: run.id, order });
-  const child = await store.get(runId);
-  if (child === undefined) throw new Error(`The run \`${runId}\` was written and is not there.`);
-  return child;
+  return required(await store.get(runId), `run \`${runId}\``);
+}
+
+function required<Value>(stored: Value | undefined, name: string): Value {
+  if (stored === undefined) throw new Error(`The ${name} was written and is not there.`);
+  return stored;
 }
 
 function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFolder" | "restoreFolder"> {

@@ -3,6 +3,7 @@
  * other process on the same journal; a question waits as a row until somebody answers.
  */
 import { UsageError } from "@metier/base/errors";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type {
   AdvanceOutcome,
   AnswerOutcome,
@@ -67,6 +68,19 @@ export interface DurableRuns {
   answer(questionId: string, answer: QuestionAnswer): Promise<AnswerOutcome>;
 }
 
+const NAMING: OptionKeys<DurableRunOptions> = { runId: true };
+const WORK: OptionKeys<WorkerOptions> = { slots: true, leaseMs: true, questionMs: true, onFault: true };
+const ADVANCE: OptionKeys<Pick<WorkerOptions, "questionMs">> = { questionMs: true };
+const TURN: OptionKeys<TurnOrder> = {
+  message: true,
+  previous: true,
+  instructions: true,
+  caller: true,
+  model: true,
+  limits: true,
+  approve: true,
+};
+
 const DEFAULT_SLOTS = 4;
 const DEFAULT_LEASE_MS = 10_000;
 const MOST_QUESTIONS = 1000;
@@ -79,7 +93,9 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
       hint: "Pass both, such as those that `openLocal` of `metier/durable` opens.",
     });
   };
-  const advance: DurableRuns["advance"] = async (lease, { questionMs } = {}) => {
+  const advance: DurableRuns["advance"] = async (lease, asked = {}) => {
+    checkKeys("durable.advance", asked, ADVANCE);
+    const { questionMs } = asked;
     const { journal: store } = have();
     const { advanceRun } = await import("@metier/run/engine");
     return advanceRun(host, lease, { store, snapshots: options.snapshots, questionMs });
@@ -97,10 +113,19 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
   };
   return {
     advance,
-    start: (order, { runId } = {}) =>
-      open({ skill: order.skill, order: writeOrder(order) }, order.caller, runId),
-    send: (order, { runId } = {}) => open({ order: writeTurn(order) }, order.caller, runId),
-    work({ slots = DEFAULT_SLOTS, leaseMs = DEFAULT_LEASE_MS, questionMs, onFault = () => undefined } = {}) {
+    async start(order, naming = {}) {
+      checkKeys("durable.start", naming, NAMING);
+      return open({ skill: order.skill, order: writeOrder(order) }, order.caller, naming.runId);
+    },
+    async send(order, naming = {}) {
+      checkKeys("durable.send", order, TURN);
+      checkKeys("durable.send", naming, NAMING);
+      return open({ order: writeTurn(order) }, order.caller, naming.runId);
+    },
+    work(asked = {}) {
+      checkKeys("durable.work", asked, WORK);
+      const { slots = DEFAULT_SLOTS, leaseMs = DEFAULT_LEASE_MS, questionMs } = asked;
+      const { onFault = () => undefined } = asked;
       return have().engine.work({
         slots,
         leaseMs,
