@@ -85,14 +85,17 @@ const DEFAULT_SLOTS = 4;
 const DEFAULT_LEASE_MS = 10_000;
 const MOST_QUESTIONS = 1000;
 
+type Parts = Required<Pick<DurabilityOptions, "journal" | "engine">>;
+
+function requireParts({ journal, engine }: DurabilityOptions): Parts {
+  if (journal && engine) return { journal, engine };
+  throw new UsageError("Runs are not durable here: `createMetier` was given no `journal` or no `engine`.", {
+    hint: "Pass both, such as those that `openLocal` of `metier/durable` opens.",
+  });
+}
+
 export function createDurableRuns(host: RunHost, options: DurabilityOptions): DurableRuns {
-  const have = (): Required<Pick<DurabilityOptions, "journal" | "engine">> => {
-    const { journal, engine } = options;
-    if (journal && engine) return { journal, engine };
-    throw new UsageError("Runs are not durable here: `createMetier` was given no `journal` or no `engine`.", {
-      hint: "Pass both, such as those that `openLocal` of `metier/durable` opens.",
-    });
-  };
+  const have = (): Parts => requireParts(options);
   const advance: DurableRuns["advance"] = async (lease, asked = {}) => {
     checkKeys("durable.advance", asked, ADVANCE);
     const { questionMs } = asked;
