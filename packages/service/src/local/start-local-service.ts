@@ -102,7 +102,7 @@ async function startOver(
         keys,
         shelf,
         questionMs: options.questionMs,
-        open: (more) => open({ ...more, onEvent: (event) => tellText(notices, event) }),
+        open: (more) => open({ ...more, onEvent: tellText(notices, options.metier?.onEvent) }),
       }),
     tidy: async () => void (await snapshots.collect(await journal.snapshots())),
     workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
@@ -122,9 +122,15 @@ function refuseWithoutSandbox(why: string): Result<never> {
   });
 }
 
-/** What a model is writing, for who follows its run. */
-function tellText({ wrote }: Pick<RunNotices, "wrote">, event: RunEvent): void {
-  if (event.type === "text-delta") wrote(event.runId, event.text);
+/** What a model is writing, for who follows its run; a listener of the embedding program hears everything. */
+function tellText(
+  { wrote }: Pick<RunNotices, "wrote">,
+  listener: MetierOptions["onEvent"],
+): (event: RunEvent) => void {
+  return (event) => {
+    if (event.type === "text-delta") wrote(event.runId, event.text);
+    listener?.(event);
+  };
 }
 
 /** The turns of a conversation work in the folder of its first one. */
