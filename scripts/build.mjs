@@ -9,6 +9,7 @@ import { build, transform } from "esbuild";
 import { bundleSources } from "./build/bundle-sources.mjs";
 import { carryFiles } from "./build/carry-files.mjs";
 import { writeDeclarations } from "./build/declarations.mjs";
+import { bundleInspectorPage } from "./build/inspector-page.mjs";
 import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { LIBRARY_ENTRIES } from "./build/library-entries.mjs";
@@ -136,8 +137,9 @@ const stamp = sourceStamp();
 try {
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
+  const page = await bundleInspectorPage(join(STAGING, "inspector"));
   const bundled = await bundle(); // After the two, which it carries.
-  const inputs = [...new Set([...bundled, ...shell])];
+  const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();
   if (process.argv.includes("--types")) writeDeclarations(join(STAGING, "types"));

@@ -25,6 +25,7 @@ const ORDER: readonly string[] = [
   "runtime",
   "evals",
   "service",
+  "inspector",
   "cli",
   "metier",
 ];

@@ -1,0 +1,94 @@
+/** The whole page: navigation, the view that the address names, and what is true everywhere (keys, connection, sign-in). */
+import { signal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "./design/button.tsx";
+import { Empty, Notice } from "./design/notice.tsx";
+import { Page } from "./design/page.tsx";
+import { KeyHelp } from "./parts/key-help.tsx";
+import { Navigation } from "./parts/navigation.tsx";
+import { address, goTo } from "./state/address.ts";
+import { wantsSignIn } from "./state/answers.ts";
+import { useKeys } from "./state/keys.ts";
+import { connection } from "./state/live.ts";
+import { VIEWS, type View, type ViewProps } from "./views/all-views.ts";
+import { SignIn } from "./views/sign-in.tsx";
+
+const isHelpOpen = signal(false);
+const loaded = new Map<string, ComponentType<ViewProps>>();
+
+export function App() {
+  useKeys([
+    { keys: "?", about: "Show these keys", group: "Everywhere", act: () => (isHelpOpen.value = true) },
+    { keys: "/", about: "Search on this page", group: "Everywhere", act: focusSearch },
+    ...VIEWS.filter(({ key }) => key !== "").map(({ id, title, key }) => ({
+      keys: `g ${key}`,
+      about: `Go to ${title}`,
+      group: "Go to",
+      act: () => goTo([id]),
+    })),
+  ]);
+  if (wantsSignIn.value) return <SignIn />;
+  const { path } = address.value;
+  const [id = "skills", ...rest] = path;
+  const view = VIEWS.find((one) => one.id === id);
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the content
+      </button>
+      <Navigation current={id} onHelp={() => (isHelpOpen.value = true)} />
+      <main id="main" tabIndex={-1}>
+        {connection.value === "lost" && (
+          <Notice tone="warn" title="The server does not answer.">
+            <p>What you see may be old. It is tried again until the server is back.</p>
+          </Notice>
+        )}
+        {view ? <OpenView key={path.slice(0, 2).join("/")} view={view} rest={rest} /> : <Unknown />}
+      </main>
+      {isHelpOpen.value && <KeyHelp onClose={() => (isHelpOpen.value = false)} />}
+    </div>
+  );
+}
+
+function OpenView({ view, rest }: { readonly view: View; readonly rest: readonly string[] }) {
+  const [, redraw] = useState(0);
+  const [fault, setFault] = useState(false);
+  const Shown = loaded.get(view.id);
+  useEffect(() => {
+    if (Shown) return;
+    view.load().then(
+      (component) => {
+        loaded.set(view.id, component);
+        redraw((count) => count + 1);
+      },
+      () => setFault(true),
+    );
+  }, [view.id, Shown]);
+  if (Shown) return <Shown rest={rest} />;
+  if (!fault) return <p class="soft loading">Loading…</p>;
+  return (
+    <Notice tone="bad" title="This part of the page could not be loaded.">
+      <p>The server may be gone, or have a newer version.</p>
+      <div class="row">
+        <Button onPress={() => location.reload()}>Load the page again</Button>
+      </div>
+    </Notice>
+  );
+}
+
+function Unknown() {
+  return (
+    <Page title="Nothing is here">
+      <Empty title="This address leads nowhere.">
+        <p>
+          <a href="#/skills">See all skills</a>
+        </p>
+      </Empty>
+    </Page>
+  );
+}
+
+function focusSearch(): void {
+  document.querySelector<HTMLElement>("[data-search]")?.focus();
+}

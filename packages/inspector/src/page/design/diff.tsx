@@ -1,0 +1,88 @@
+/** Lines before and after, with the old and the new numbers, and what was found on new lines. */
+import type { ApiDiffLine, ApiFinding } from "@metier/service/api";
+import { StatusBadge } from "./badge.tsx";
+import { showUnseen } from "./text.tsx";
+
+const SIGNS: Readonly<Record<ApiDiffLine["kind"], string>> = { same: " ", added: "+", removed: "-" };
+const MOST_LINE = 2_000;
+
+interface DiffProps {
+  readonly label: string;
+  readonly hunks: readonly { readonly lines: readonly ApiDiffLine[] }[];
+  readonly findings?: readonly ApiFinding[];
+}
+
+export function Diff({ label, hunks, findings = [] }: DiffProps) {
+  const byLine = Map.groupBy(findings, ({ line }) => line);
+  return (
+    <div class="diff scrolls" role="region" aria-label={label} tabIndex={0}>
+      <table>
+        <caption class="hidden">{label}</caption>
+        {hunks.map((hunk, index) => (
+          <tbody key={`${index}`}>
+            {hunk.lines.map((line, place) => (
+              <DiffRow
+                key={`${place}`}
+                line={line}
+                findings={line.kind === "added" ? (byLine.get(line.newLine) ?? []) : []}
+              />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </div>
+  );
+}
+
+function DiffRow({
+  line,
+  findings,
+}: {
+  readonly line: ApiDiffLine;
+  readonly findings: readonly ApiFinding[];
+}) {
+  const { kind, text, oldLine, newLine } = line;
+  return (
+    <>
+      <tr class={kind}>
+        <td class="number soft">{oldLine}</td>
+        <td class="number soft">{newLine}</td>
+        <td>
+          <span class="hidden">{kind === "same" ? "" : `${kind}: `}</span>
+          <span aria-hidden="true">{SIGNS[kind]} </span>
+          {showUnseen(text.slice(0, MOST_LINE))}
+        </td>
+      </tr>
+      {findings.map(({ rule, severity, message }) => (
+        <tr key={rule} class="finding">
+          <td colSpan={2} />
+          <td>
+            <StatusBadge status={severity} /> {message} <span class="soft">({rule})</span>
+          </td>
+        </tr>
+      ))}
+    </>
+  );
+}
+
+/** A unified diff, as a tool call brings it, as lines. */
+export function readUnified(text: string): readonly { readonly lines: readonly ApiDiffLine[] }[] {
+  const hunks: { lines: ApiDiffLine[] }[] = [];
+  let oldLine = 0;
+  let newLine = 0;
+  for (const line of text.split("\n")) {
+    const [, from, to] = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line) ?? [];
+    if (from !== undefined && to !== undefined) {
+      [oldLine, newLine] = [Number(from), Number(to)];
+      hunks.push({ lines: [] });
+      continue;
+    }
+    const lines = hunks.at(-1)?.lines;
+    const rest = line.slice(1);
+    if (line.startsWith("+")) lines?.push({ kind: "added", text: rest, newLine: newLine++ });
+    else if (line.startsWith("-")) lines?.push({ kind: "removed", text: rest, oldLine: oldLine++ });
+    else if (line.startsWith(" "))
+      lines?.push({ kind: "same", text: rest, oldLine: oldLine++, newLine: newLine++ });
+  }
+  return hunks;
+}

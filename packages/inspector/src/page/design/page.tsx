@@ -1,0 +1,66 @@
+/** The frame of a view: its heading, what can be done, and the rest. The heading gets the focus when the view is opened. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface PageProps {
+  readonly title: string;
+  /** Beside the heading: a status. */
+  readonly mark?: ComponentChildren;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Page({ title, mark, lead, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Metier`;
+  }, [title]);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <div class="page stack">
+      <header class="page-head">
+        <div class="stack tight">
+          <div class="row">
+            <h1 ref={heading} tabIndex={-1}>
+              {title}
+            </h1>
+            {mark}
+          </div>
+          {lead && <div class="soft">{lead}</div>}
+        </div>
+        {actions && <div class="row">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+export function Section({
+  title,
+  children,
+  actions,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}) {
+  return (
+    <section class="stack section">
+      <div class="row section-head">
+        <h2>{title}</h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+export function Card({ children, title }: { readonly children: ComponentChildren; readonly title?: string }) {
+  return (
+    <div class="card stack">
+      {title && <h3>{title}</h3>}
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+/** Times, code and JSON. What others wrote is shown as text: nothing here makes markup of it. */
+import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { formatRelative, formatTime } from "../state/format.ts";
+import { Button } from "./button.tsx";
+
+const MINUTE_MS = 30_000;
+/** Moves on, so that "5 min. ago" stays true. */
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, MINUTE_MS);
+
+/** Relative, with the exact time on hover and for screen readers. */
+export function Time({ at }: { readonly at: string | undefined }) {
+  const time = at === undefined ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(time)) return <span class="soft">–</span>;
+  return (
+    <time dateTime={at} title={formatTime(time)}>
+      {formatRelative(time, Math.max(now.value, time > Date.now() ? 0 : Date.now()))}
+    </time>
+  );
+}
+
+/**
+ * Marks of the text direction, and others that nobody sees, can make a text look like another one: they are shown by their
+ * number. Line ends and tabs stay.
+ */
+const UNSEEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+export function showUnseen(text: string): string {
+  return text.replace(
+    UNSEEN,
+    (mark) => `⟨U+${(mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
+}
+
+/** Longer texts are cut until somebody asks for the rest: a line of a megabyte must not stop the page. */
+const MOST = 20_000;
+
+interface CodeProps {
+  readonly text: string;
+  /** Lines break at the edge instead of being scrolled. */
+  readonly isWrapped?: boolean;
+  readonly label?: string;
+}
+
+export function Code({ text, isWrapped = true, label }: CodeProps) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = showUnseen(isWhole ? text : text.slice(0, MOST));
+  return (
+    <div class="code">
+      <pre class={isWrapped ? "wrapped" : "scrolls"} tabIndex={0} role="region" aria-label={label ?? "Text"}>
+        {shown}
+      </pre>
+      <div class="code-tools">
+        {text.length > MOST && !isWhole && (
+          <Button kind="quiet" onPress={() => setWhole(true)}>
+            Show all {Math.ceil(text.length / 1024)} KB
+          </Button>
+        )}
+        <CopyButton text={text} />
+      </div>
+    </div>
+  );
+}
+
+export function CopyButton({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
+  const [isDone, setDone] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard?.writeText(text).then(
+      () => setDone(true),
+      () => undefined,
+    );
+    setTimeout(() => setDone(false), 1500);
+  };
+  return (
+    <Button kind="quiet" onPress={() => void copy()}>
+      {isDone ? "Copied" : label}
+    </Button>
+  );
+}
+
+export function JsonText({ value, label }: { readonly value: unknown; readonly label?: string }) {
+  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return <Code text={text} {...(label !== undefined && { label })} />;
+}
+
+/** Texts between backticks of our own messages as code. */
+export function Message({ text }: { readonly text: string }) {
+  const parts = text.split(/`([^`]+)`/);
+  return (
+    <>
+      {parts.map((part, index) =>
+        index % 2 === 1 ? <code key={`${index}`}>{showUnseen(part)}</code> : showUnseen(part),
+      )}
+    </>
+  );
+}

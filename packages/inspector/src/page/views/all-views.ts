@@ -1,0 +1,86 @@
+/**
+ * Every view with its place in the address, loaded when it is first opened: what opens fast is the catalog, the rest comes as
+ * it is needed.
+ */
+import type { ComponentType } from "preact";
+
+export interface ViewProps {
+  /** The parts of the path behind the view's own name. */
+  readonly rest: readonly string[];
+}
+
+export interface View {
+  /** The first part of the path. */
+  readonly id: string;
+  readonly title: string;
+  /** The second key behind `g`. */
+  readonly key: string;
+  /** Left out of the navigation, reached by links. */
+  readonly isInner?: true;
+  load(): Promise<ComponentType<ViewProps>>;
+}
+
+export const VIEWS: readonly View[] = [
+  { id: "skills", title: "Skills", key: "s", load: async () => (await import("./catalog.tsx")).Catalog },
+  {
+    id: "skill",
+    title: "Skill",
+    key: "",
+    isInner: true,
+    load: async () => (await import("./skill.tsx")).SkillView,
+  },
+  {
+    id: "playground",
+    title: "Playground",
+    key: "p",
+    load: async () => (await import("./playground.tsx")).Playground,
+  },
+  { id: "runs", title: "Runs", key: "r", load: async () => (await import("./runs.tsx")).Runs },
+  {
+    id: "run",
+    title: "Run",
+    key: "",
+    isInner: true,
+    load: async () => (await import("./run.tsx")).RunDetails,
+  },
+  {
+    id: "compare",
+    title: "Compare runs",
+    key: "",
+    isInner: true,
+    load: async () => (await import("./compare.tsx")).Compare,
+  },
+  {
+    id: "statistics",
+    title: "Statistics",
+    key: "t",
+    load: async () => (await import("./statistics.tsx")).Statistics,
+  },
+  {
+    id: "approvals",
+    title: "Approvals",
+    key: "a",
+    load: async () => (await import("./approvals.tsx")).Approvals,
+  },
+  {
+    id: "schedules",
+    title: "Schedules",
+    key: "c",
+    load: async () => (await import("./schedules.tsx")).Schedules,
+  },
+  { id: "agents", title: "Agents", key: "n", load: async () => (await import("./agents.tsx")).Agents },
+  { id: "evals", title: "Evals", key: "e", load: async () => (await import("./evals.tsx")).Evals },
+  {
+    id: "routing",
+    title: "Routing",
+    key: "o",
+    load: async () => (await import("./routing.tsx")).RoutingView,
+  },
+  {
+    id: "design",
+    title: "Design",
+    key: "",
+    isInner: true,
+    load: async () => (await import("./design.tsx")).Design,
+  },
+];

@@ -1,0 +1,39 @@
+/** What a service shows to who is not signed in. The key becomes a cookie that no script can read. */
+import { useState } from "preact/hooks";
+import { Button } from "../design/button.tsx";
+import { TextField } from "../design/field.tsx";
+import { Page } from "../design/page.tsx";
+import { type Failure, signIn } from "../state/answers.ts";
+
+export function SignIn() {
+  const [key, setKey] = useState("");
+  const [failure, setFailure] = useState<Failure | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setFailure(await signIn(key.trim()));
+    setBusy(false);
+  };
+  return (
+    <main class="sign-in">
+      <Page title="Sign in" lead="With an API key of this service.">
+        <form class="stack" onSubmit={(event) => void submit(event)}>
+          <TextField
+            label="API key"
+            type="password"
+            value={key}
+            error={failure && [failure.message, failure.hint].filter(Boolean).join(" ")}
+            hint="`metier serve` shows an admin key on its first start; admins make more with `POST /v1/keys`."
+            onInput={setKey}
+          />
+          <div class="row">
+            <Button type="submit" kind="accent" isDisabled={isBusy || key.trim() === ""}>
+              Sign in
+            </Button>
+          </div>
+        </form>
+      </Page>
+    </main>
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * The inspector's page: for a server as modules that load views on demand, for exports as one script and one style. Both are
+ * minified: a browser loads them.
+ */
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { ROOT } from "../setup/repository.mjs";
+
+/** @param {string} folder where the page goes @returns {Promise<string[]>} the files that are in it */
+export async function bundleInspectorPage(folder) {
+  const page = "packages/inspector/src/page";
+  /** @type {import("esbuild").BuildOptions & { metafile: true }} */
+  const shared = {
+    absWorkingDir: ROOT,
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    target: "es2023",
+    charset: "utf8",
+    legalComments: "none",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    metafile: true,
+    logLevel: "silent",
+  };
+  const served = await build({
+    ...shared,
+    entryPoints: { main: `${page}/main.tsx` },
+    outdir: join(folder, "assets"),
+    format: "esm",
+    splitting: true,
+  });
+  await build({
+    ...shared,
+    entryPoints: { page: `${page}/export.tsx` },
+    outdir: join(folder, "export"),
+    format: "iife",
+  });
+  copyFileSync(join(ROOT, page, "index.html"), join(folder, "index.html"));
+  return Object.keys(served.metafile.inputs);
+}
