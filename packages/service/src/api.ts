@@ -212,7 +212,11 @@ export type ApiPlan =
       readonly trust: string;
       readonly trustReason: string;
       readonly model: string;
-      readonly tools: readonly { readonly name: string; readonly decision: "allow" | "ask" | "deny"; readonly rule: string }[];
+      readonly tools: readonly {
+        readonly name: string;
+        readonly decision: "allow" | "ask" | "deny";
+        readonly rule: string;
+      }[];
       readonly hooks: readonly string[];
       readonly env: readonly string[];
       readonly capabilities: readonly string[];
@@ -397,4 +401,38 @@ export interface ApiRoutingWhy {
   readonly hit?: ApiHit;
   /** Words of the request that the winner has and this skill lacks, those that count most first. */
   readonly lacks: readonly { readonly word: string; readonly gain: number }[];
+}
+
+/** A line of `GET /v1/questions`. */
+export interface ApiQuestion {
+  readonly id: string;
+  readonly run: string;
+  readonly question: string;
+  readonly options?: readonly string[];
+  readonly status: string;
+  readonly askedAt?: string;
+}
+
+/** A line of `GET /v1/agents`. */
+export interface ApiAgent {
+  readonly name: string;
+  readonly version: number;
+  readonly definition: JsonObject;
+  readonly createdAt: string;
+}
+
+/** A line of `GET /v1/schedules`. */
+export interface ApiSchedule {
+  readonly id: string;
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly catchUp: string;
+  readonly isPaused: boolean;
+  readonly nextAt?: string;
+  readonly lastAt?: string;
+  readonly lastRun?: string;
+  /** Why the last due time started nothing. */
+  readonly lastFault?: string;
+  readonly run: JsonObject;
 }

@@ -1,5 +1,97 @@
-import { Page } from "../design/page.tsx";
+/** Named, versioned sets of instructions, model, skills and limits: all of them, and the versions of one. */
+import type { ApiAgent, ApiList } from "@metier/service/api";
+import { Facts } from "../design/facts.tsx";
+import { Markdown } from "../design/markdown.tsx";
+import { Answered, Empty } from "../design/notice.tsx";
+import { Page, Section } from "../design/page.tsx";
+import { JsonText, Message, showUnseen, Time } from "../design/text.tsx";
+import { linkTo } from "../state/address.ts";
+import { useAnswer } from "../state/answers.ts";
+import type { ViewProps } from "./all-views.ts";
 
-export function Agents() {
-  return <Page title="Agents">{null}</Page>;
+const PATH = "/v1/agents?limit=100";
+
+export function Agents({ rest: [name] }: ViewProps) {
+  return name === undefined ? <AgentList /> : <AgentVersions name={name} />;
+}
+
+function AgentList() {
+  const known = useAnswer<ApiList<ApiAgent>>(PATH);
+  return (
+    <Page title="Agents" lead="Each change is a new version; runs keep the one they started with.">
+      <Answered known={known} path={PATH}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No agent yet.">
+              <p>
+                <Message text="Make one with `POST /v1/agents`: a name and instructions are enough." />
+              </p>
+            </Empty>
+          ) : (
+            <table class="plain-table">
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col" class="number">
+                    Version
+                  </th>
+                  <th scope="col">Model</th>
+                  <th scope="col">Changed</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map((agent) => (
+                  <tr key={agent.name}>
+                    <td>
+                      <a href={linkTo(["agents", agent.name])}>{showUnseen(agent.name)}</a>
+                    </td>
+                    <td class="number">{agent.version}</td>
+                    <td>{textOf(agent, "model") ?? "as the server says"}</td>
+                    <td>
+                      <Time at={agent.createdAt} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+function AgentVersions({ name }: { readonly name: string }) {
+  const path = `/v1/agents/${encodeURIComponent(name)}/versions`;
+  const known = useAnswer<ApiList<ApiAgent>>(path);
+  return (
+    <Page title={showUnseen(name)} lead={<a href={linkTo(["runs"], { agent: name })}>Its runs</a>}>
+      <Answered known={known} path={path}>
+        {({ data }) => (
+          <>
+            {data.toReversed().map((agent) => (
+              <Section key={agent.version} title={`Version ${agent.version}`}>
+                <Facts
+                  facts={[
+                    ["Made", <Time at={agent.createdAt} />],
+                    ["Model", textOf(agent, "model") && showUnseen(textOf(agent, "model") ?? "")],
+                  ]}
+                />
+                <Markdown text={textOf(agent, "instructions") ?? ""} />
+                <details>
+                  <summary>All of it</summary>
+                  <JsonText value={agent.definition} label="Definition" />
+                </details>
+              </Section>
+            ))}
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function textOf({ definition }: ApiAgent, field: string): string | undefined {
+  const value = definition[field];
+  return typeof value === "string" ? value : undefined;
 }

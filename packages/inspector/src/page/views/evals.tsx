@@ -1,5 +1,101 @@
-import { Page } from "../design/page.tsx";
+/** What evaluations found: skills with their iterations, and one iteration with every answer. */
+import type { ApiEvalSummary, ApiIteration, ApiList } from "@metier/service/api";
+import { Answered, Empty, Notice } from "../design/notice.tsx";
+import { Page, Section } from "../design/page.tsx";
+import { Plot } from "../design/plot.tsx";
+import { Message, showUnseen } from "../design/text.tsx";
+import { readBenchmark } from "../evals/benchmark.ts";
+import { IterationDetails } from "../evals/iteration-details.tsx";
+import { IterationTable } from "../evals/iteration-table.tsx";
+import { linkTo } from "../state/address.ts";
+import { useAnswer } from "../state/answers.ts";
+import { formatPercent } from "../state/format.ts";
+import type { ViewProps } from "./all-views.ts";
 
-export function Evals() {
-  return <Page title="Evals">{null}</Page>;
+const PATH = "/v1/evals";
+
+export function Evals({ rest: [skill, number] }: ViewProps) {
+  if (skill !== undefined && number !== undefined) return <IterationPage skill={skill} number={number} />;
+  return <EvalList only={skill} />;
+}
+
+function EvalList({ only }: { readonly only: string | undefined }) {
+  const known = useAnswer<ApiList<ApiEvalSummary>>(PATH);
+  return (
+    <Page
+      title={only === undefined ? "Evals" : `Evals of ${showUnseen(only)}`}
+      lead="What a skill is worth: the same tasks with it and without it."
+    >
+      <Answered known={known} path={PATH}>
+        {({ data }) => {
+          const shown = data.filter(({ skill }) => only === undefined || skill === only);
+          if (shown.length === 0) return <NoEvals />;
+          return (
+            <>
+              {shown.map((summary) => (
+                <SkillEvals key={summary.skill} summary={summary} />
+              ))}
+            </>
+          );
+        }}
+      </Answered>
+    </Page>
+  );
+}
+
+function NoEvals() {
+  return (
+    <Empty title="No evaluation is here yet.">
+      <p>
+        <Message text="`metier new` writes an eval with a new skill; `metier eval <skill>` runs them." />
+      </p>
+    </Empty>
+  );
+}
+
+function SkillEvals({ summary: { skill, iterations } }: { readonly summary: ApiEvalSummary }) {
+  const ordered = iterations.toSorted((a, b) => a.number - b.number);
+  return (
+    <Section title={showUnseen(skill)} actions={<a href={linkTo(["skill", skill])}>The skill</a>}>
+      {ordered.length > 1 && (
+        <Plot
+          title="Pass rate with the skill"
+          form="line"
+          most={1}
+          points={ordered.map(({ number, passRate }) => ({
+            label: `iteration ${number}`,
+            value: passRate.mean,
+            noise: passRate.stddev,
+          }))}
+          show={formatPercent}
+        />
+      )}
+      <IterationTable skill={skill} iterations={ordered.toReversed()} />
+    </Section>
+  );
+}
+
+function IterationPage({ skill, number }: { readonly skill: string; readonly number: string }) {
+  const path = `/v1/evals/${encodeURIComponent(skill)}/${encodeURIComponent(number)}`;
+  const known = useAnswer<ApiIteration>(path);
+  return (
+    <Page
+      title={`${showUnseen(skill)}, iteration ${showUnseen(number)}`}
+      lead={<a href={linkTo(["evals", skill])}>All iterations</a>}
+    >
+      <Answered known={known} path={path}>
+        {({ benchmark }) => {
+          const read = readBenchmark(benchmark);
+          if (read === undefined) {
+            return (
+              <Notice tone="bad" title="This result cannot be read.">
+                <p>It was written by another version of Metier, or changed by hand.</p>
+              </Notice>
+            );
+          }
+          return <IterationDetails skill={skill} number={number} benchmark={read} />;
+        }}
+      </Answered>
+    </Page>
+  );
 }
