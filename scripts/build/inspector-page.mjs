@@ -2,10 +2,11 @@
  * The inspector's page: for a server as modules that load views on demand, for exports as one script and one style. Both are
  * minified: a browser loads them.
  */
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { ROOT } from "../setup/repository.mjs";
+import { openDoors } from "./open-doors.mjs";
 
 /** @param {string} folder where the page goes @returns {Promise<string[]>} the files that are in it */
 export async function bundleInspectorPage(folder) {
@@ -22,6 +23,7 @@ export async function bundleInspectorPage(folder) {
     jsx: "automatic",
     jsxImportSource: "preact",
     metafile: true,
+    plugins: [takeWhatIsNeeded()],
     logLevel: "silent",
   };
   const served = await build({
@@ -39,4 +41,21 @@ export async function bundleInspectorPage(folder) {
   });
   copyFileSync(join(ROOT, page, "index.html"), join(folder, "index.html"));
   return Object.keys(served.metafile.inputs);
+}
+
+/**
+ * Only the files behind a door that the page needs: others are for Node, and would fail the build.
+ *
+ * @returns {import("esbuild").Plugin}
+ */
+function takeWhatIsNeeded() {
+  return {
+    name: "take-what-is-needed",
+    setup(build) {
+      build.onLoad({ filter: /\/packages\/.*\.tsx?$/, namespace: "file" }, ({ path }) => ({
+        contents: openDoors(readFileSync(path, "utf8")),
+        loader: path.endsWith("x") ? "tsx" : "ts",
+      }));
+    },
+  };
 }

@@ -1,45 +1,13 @@
 /**
- * Values as JSON has them, and holding one to a JSON Schema with the schema's defaults put in. Schema and value may both
+ * Values as JSON has them (`json-value.ts`), and holding one to a JSON Schema with the schema's defaults put in. Schema and value may both
  * come from someone nobody trusts: a schema that is wrong, too large or too slow is a fault in the answer, never an
  * exception. The validator is loaded on first use.
  */
 import type { CompiledSchema } from "./json-schema-engine.ts";
+import type { Json } from "./json-value.ts";
 import { done, type Result, refused } from "./result.ts";
 
-/** Any value that JSON can hold, read-only. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
-
-/** A JSON object: string keys, JSON values. */
-export type JsonObject = { readonly [key: string]: Json };
-
-/** Whether a value of unknown origin is an object as JSON has them: with names, and no list. */
-export function isJsonObject(value: Json | undefined): value is JsonObject;
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>>;
-export function isJsonObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-type PresentFields<Fields> = {
-  readonly [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
-} & {
-  readonly [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<
-    Fields[Name],
-    undefined
-  >;
-};
-
-/** Without the fields that are `undefined`, as JSON has it: for types whose optional fields are left out. */
-export function presentFields<const Fields extends object>(fields: Fields): PresentFields<Fields> {
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as PresentFields<Fields>;
-}
-
-/** The same text for the same JSON value, in whatever order its keys stand: for comparing and digesting. */
-export function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
-}
+export { canonicalText, isJsonObject, type Json, type JsonObject, presentFields } from "./json-value.ts";
 
 export interface JsonFault {
   /** Where in the value: `files[0].name`; `""` for the value itself. */
