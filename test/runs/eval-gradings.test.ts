@@ -1,5 +1,5 @@
 /** What evaluations tell apart: failed gradings, failed runs, earlier iterations. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answerPolitely, createGreeter, EVALS, evaluate, readJson } from "../support/greeting-evals.ts";
@@ -21,9 +21,6 @@ test("[U7] what the grader could not decide counts neither for nor against the s
   expect(benchmark.run_summary.with_skill).toMatchObject({ pass_rate: { mean: 1 }, ungraded: 1 });
   const grading = readJson(iteration.path, "eval-greeting", "with_skill", "grading.json");
   expect(grading).toMatchObject({ summary: { total: 2, pass_rate: 1, ungraded: 1 } });
-  const page = readFileSync(join(iteration.path, "report.html"), "utf8");
-  expect(page).toContain("2 assertions could not be graded and count neither way.");
-  expect(page).toContain("– not graded");
 });
 
 test("[U7] a run that failed has no pass rate, and nothing is compared with it", async () => {
@@ -36,14 +33,12 @@ test("[U7] a run that failed has no pass rate, and nothing is compared with it",
   expect(benchmark.run_summary.delta).toBeUndefined();
 });
 
-test("[U7] reports link to the answer and the files, which are there", async () => {
+test("[U7] results name the answer and the files, which are there", async () => {
   const { benchmark, iteration } = await evaluate(createGreeter(), answerPolitely, { runs: 2 });
-  const page = readFileSync(join(iteration.path, "report.html"), "utf8");
-  const links = [...page.matchAll(/href="\.\/([^"]+)"/g)].map(([, path = ""]) => decodeURIComponent(path));
-  expect(links).toContain("eval-greeting/with_skill/run-2/outputs/answer.md");
-  expect(links).toContain("eval-greeting/with_skill/run-2/outputs/greeting.txt");
-  expect(links.toSorted()).toEqual(benchmark.runs.flatMap(({ outputs }) => outputs).toSorted());
-  for (const path of links) expect(existsSync(join(iteration.path, path))).toBe(true);
+  const paths = benchmark.runs.flatMap(({ outputs }) => outputs);
+  expect(paths).toContain("eval-greeting/with_skill/run-2/outputs/answer.md");
+  expect(paths).toContain("eval-greeting/with_skill/run-2/outputs/greeting.txt");
+  for (const path of paths) expect(existsSync(join(iteration.path, path))).toBe(true);
 });
 
 test("[U7] an iteration is compared with the one before", async () => {
@@ -60,8 +55,6 @@ test("[U7] an iteration is compared with the one before", async () => {
     evals_compared: 1,
     changed: [{ eval_id: "1", eval_name: "greeting", before: 0, after: 1 }],
   });
-  const page = readFileSync(join(second.iteration.path, "report.html"), "utf8");
-  expect(page).toContain("<h2>Since iteration 1</h2>");
   const third = await evaluate(world);
   expect(third.benchmark.previous).toMatchObject({ iteration: 2, same_skill: true, changed: [] });
   world.write({ "greet-workspace/iteration-3/benchmark.json": "[]" });

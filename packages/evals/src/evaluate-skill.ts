@@ -21,12 +21,11 @@ import {
   makeIteration,
   openRecordings,
   type Recordings,
-  writeBenchmark,
   writeEval,
+  writeJson,
   writeRun,
 } from "./evaluation-files.ts";
 import { gradeRun } from "./grade/grade-run.ts";
-import { renderEvalReport } from "./report/reports.ts";
 import { type Arm, bareArm, type OpenMetier, runEval, skillArm } from "./run-eval.ts";
 import { createSpending, type EvalModels, requireModel, type Spending } from "./spending.ts";
 
@@ -76,6 +75,7 @@ export async function evaluateSkill(open: OpenMetier, options: EvaluationOptions
     return {
       benchmark: keepResults(work, graded),
       iteration,
+      evals,
       diagnostics: [...diagnostics, ...reportDenied(graded, skill)],
       errors: graded.reduce((sum, run) => sum + countErrors(run), 0),
       cancelled: spending.isCancelled(),
@@ -116,7 +116,7 @@ function keepResults(work: Evaluating, graded: readonly GradedRun[]): Benchmark 
     graded,
   );
   const benchmark = { ...built, previous: compareWithEarlier(iteration, built) };
-  writeBenchmark(iteration, benchmark, renderEvalReport(benchmark, evals));
+  writeJson(join(iteration.path, "benchmark.json"), benchmark);
   return benchmark;
 }
 

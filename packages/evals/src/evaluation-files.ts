@@ -16,7 +16,6 @@ import { readRecording } from "@metier/run/events";
 import type { GivenModel } from "@metier/run/model";
 import { type EvalCase, readJsonFile } from "@metier/skills/formats";
 import { countErrors, countResults, type GradedRun } from "./benchmark.ts";
-import type { Benchmark } from "./evaluation.ts";
 
 export interface RecordingChoice {
   /** A folder for recordings; made when it is not there. */
@@ -206,11 +205,6 @@ export function writeEval(
     writeJson(join(folder, arm, "timing.json"), timingOf(own, isReplay));
     writeJson(join(folder, arm, "grading.json"), gradingOf(own));
   }
-}
-
-export function writeBenchmark(iteration: IterationFolder, benchmark: Benchmark, page: string): void {
-  writeJson(join(iteration.path, "benchmark.json"), benchmark);
-  writeAtomic(join(iteration.path, "report.html"), page, { mode: 0o644 });
 }
 
 export function writeJson(file: string, value: unknown): void {

@@ -6,6 +6,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import type { RunRequest } from "@metier/run";
 import type { GivenModel } from "@metier/run/model";
 import type { Skill } from "@metier/skills";
+import type { EvalCase } from "@metier/skills/formats";
 import type { IterationFolder, RecordingChoice } from "./evaluation-files.ts";
 import type { GradedAssertion } from "./grade/check-assertion.ts";
 import type { SpendingLimits } from "./spending.ts";
@@ -57,6 +58,8 @@ export interface EvalProgress {
 export interface Evaluation {
   readonly benchmark: Benchmark;
   readonly iteration: IterationFolder;
+  /** What was asked for. */
+  readonly evals: readonly EvalCase[];
   readonly diagnostics: readonly Diagnostic[];
   /** Runs and gradings that did not work: they say nothing about the skill. */
   readonly errors: number;

@@ -371,11 +371,23 @@ export interface ApiSpread {
   readonly stddev: number;
 }
 
-/** `GET /v1/evals/{skill}/{number}`: a `benchmark.json` without places. */
+/** `GET /v1/evals/{skill}/{number}`: what an iteration left behind, without places. */
 export interface ApiIteration {
   readonly skill: string;
   readonly number: number;
-  readonly benchmark: JsonObject;
+  /** `benchmark.json`, of tasks with the skill and without it. */
+  readonly benchmark?: JsonObject;
+  /** `triggers.json`, of requests that are for the skill or not. */
+  readonly triggers?: JsonObject;
+  /** What was asked for, of each eval. */
+  readonly evals?: readonly ApiEvalTask[];
+}
+
+export interface ApiEvalTask {
+  readonly id: string;
+  readonly name: string;
+  readonly prompt: string;
+  readonly expected?: string;
 }
 
 /** `GET /v1/routing`. */
@@ -389,6 +401,22 @@ export interface ApiRouting {
     readonly confusion: number;
     readonly similarity: number;
     readonly suggestion: string;
+  }[];
+  /** Where requests went that somebody wrote down, by words alone or by a model. Absent: none were asked. */
+  readonly routed?: readonly ApiRouted[];
+}
+
+export interface ApiRouted {
+  /** `words`, or the name of a model. */
+  readonly by: string;
+  readonly passed: number;
+  readonly total: number;
+  readonly queries: readonly {
+    readonly query: string;
+    /** The skill it is for; `none`; or `not` and a name. */
+    readonly wanted: string;
+    readonly chosen: string;
+    readonly isRight: boolean;
   }[];
 }
 

@@ -15,8 +15,6 @@ import {
   evaluateTriggers,
   makeIteration,
   type RoutingEvaluation,
-  renderRoutingReport,
-  renderTriggerReport,
   writeJson,
 } from "@metier/evals";
 import { hasFolder, type Skill, visibleSkills } from "@metier/skills";
@@ -41,6 +39,7 @@ import {
   routingText,
   triggersText,
 } from "../output/eval-text.ts";
+import { evalReport, routingReport, triggerReport } from "../output/html-reports.ts";
 import { createProgressLine, type ProgressView } from "../output/progress.ts";
 import { type Style, styleFor } from "../output/style.ts";
 import {
@@ -66,14 +65,24 @@ export const evalTasksAction: Action<EvalFlags> = async (context, flags, ...name
   const evaluations: (Evaluation & { readonly skill: string; readonly passed: boolean })[] = [];
   for (const [folder, skill] of nameFolders(skills)) {
     const evaluation = await evaluateOne(context, flags, catalog, skill, folder);
+    writeReport(evaluation.iteration.path, evalReport(skill.name, evaluation));
     const passRate = evaluation.benchmark.run_summary.with_skill?.pass_rate.mean ?? 0;
     const passed = endEvaluation(context, { ...evaluation, passRate, least });
     evaluations.push({ skill: skill.name, passed, ...evaluation });
     if (!flags.json) tell(context, evaluation, evalText(skill.name, evaluation, least, styleOf(context)));
     if (evaluation.cancelled) break;
   }
-  if (flags.json) outJson(context, { passed: evaluations.every(({ passed }) => passed), evaluations });
+  if (flags.json)
+    outJson(context, {
+      passed: evaluations.every(({ passed }) => passed),
+      evaluations: evaluations.map(withoutTasks),
+    });
 };
+
+/** What was asked for stands in the skill's own file. */
+function withoutTasks<Rest>({ evals: _, ...rest }: Rest & Pick<Evaluation, "evals">): object {
+  return rest;
+}
 
 /** What was found, what is wrong with the evals, and what stopped it before the end. */
 function tell(
@@ -84,6 +93,10 @@ function tell(
   out(context, text);
   err(context, diagnosticsText(diagnostics, styleOf(context)));
   err(context, stopped);
+}
+
+function writeReport(folder: string, page: string): void {
+  writeAtomic(join(folder, "report.html"), page, { mode: 0o644 });
 }
 
 function styleOf({ io }: CliContext): Style {
@@ -205,9 +218,9 @@ export const triggersAction: Action<EvalFlags> = async (context, flags, ...words
   const evaluation = await askQueries(context, flags, ({ signal, onProgress }) =>
     evaluateTriggers(open, { ...options, signal, onProgress }),
   );
-  const { path: folder } = makeIteration(resolve(cwd, flags.out ?? "", `${name}-workspace`));
+  const { path: folder, number } = makeIteration(resolve(cwd, flags.out ?? "", `${name}-workspace`));
   writeJson(join(folder, "triggers.json"), evaluation);
-  writeAtomic(join(folder, "report.html"), renderTriggerReport(evaluation), { mode: 0o644 });
+  writeReport(folder, triggerReport(evaluation, number));
   const passRate = evaluation.summary.all.pass_rate;
   const passed = endEvaluation(context, { ...evaluation, passRate, least, diagnostics });
   if (flags.json) outJson(context, { passed, folder, ...evaluation, diagnostics });
@@ -282,7 +295,7 @@ export const routingAction: Action<EvalFlags> = async (context, flags, ...words)
   if (flags.out !== undefined) {
     const folder = resolve(cwd, flags.out);
     writeJson(join(folder, "routing.json"), evaluation);
-    writeAtomic(join(folder, "report.html"), renderRoutingReport(evaluation), { mode: 0o644 });
+    writeReport(folder, routingReport(evaluation));
   }
   const { search, model, errors } = evaluation;
   const passRate = (model ?? search)?.pass_rate ?? 1; // Overlaps are for people to judge.

@@ -8,7 +8,7 @@ import { Page } from "./design/page.tsx";
 import { KeyHelp } from "./parts/key-help.tsx";
 import { Navigation } from "./parts/navigation.tsx";
 import { address, goTo } from "./state/address.ts";
-import { wantsSignIn } from "./state/answers.ts";
+import { isExport, wantsSignIn } from "./state/answers.ts";
 import { useKeys } from "./state/keys.ts";
 import { connection } from "./state/live.ts";
 import { VIEWS, type View, type ViewProps } from "./views/all-views.ts";
@@ -33,7 +33,7 @@ export function App() {
   const [id = "skills", ...rest] = path;
   const view = VIEWS.find((one) => one.id === id);
   return (
-    <div class="shell">
+    <div class={isExport ? "shell export" : "shell"}>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to the content
       </button>

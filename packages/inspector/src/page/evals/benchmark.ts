@@ -31,6 +31,7 @@ export interface EvalResult {
   readonly total: number;
   readonly seconds: number;
   readonly tokens: number;
+  readonly toolCalls: number;
   readonly cost?: number | undefined;
   readonly errors: number;
   readonly expectations: readonly EvalExpectation[];
@@ -51,6 +52,18 @@ export interface EvalBenchmark {
     | undefined;
   readonly results: readonly EvalResult[];
   readonly notes: readonly string[];
+  readonly previous?: EvalComparison | undefined;
+}
+
+/** Beside an earlier iteration, over the evals that both have. */
+export interface EvalComparison {
+  readonly iteration: number;
+  readonly before: number;
+  readonly after: number;
+  readonly compared: number;
+  readonly isSameSkill: boolean;
+  readonly isSameModel: boolean;
+  readonly changed: readonly { readonly name: string; readonly before: number; readonly after: number }[];
 }
 
 const ARMS = ["with_skill", "without_skill", "old_skill"] as const;
@@ -82,6 +95,25 @@ export function readBenchmark(value: Json): EvalBenchmark | undefined {
       : undefined,
     results: objectsIn(runs).map(readResult),
     notes: texts(notes),
+    previous: readComparison(value.previous),
+  };
+}
+
+function readComparison(value: Json | undefined): EvalComparison | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const rates = isJsonObject(value.pass_rate) ? value.pass_rate : {};
+  return {
+    iteration: number(value.iteration),
+    before: number(rates.before),
+    after: number(rates.after),
+    compared: number(value.evals_compared),
+    isSameSkill: value.same_skill === true,
+    isSameModel: value.same_model === true,
+    changed: objectsIn(value.changed).map((one) => ({
+      name: text(one.eval_name),
+      before: number(one.before),
+      after: number(one.after),
+    })),
   };
 }
 
@@ -111,6 +143,7 @@ function readResult(run: JsonObject): EvalResult {
     total: number(result.total),
     seconds: number(result.time_seconds),
     tokens: number(result.tokens),
+    toolCalls: number(result.tool_calls),
     cost: typeof result.cost === "number" ? result.cost : undefined,
     errors: number(result.errors),
     expectations: expectations.map((one) => ({

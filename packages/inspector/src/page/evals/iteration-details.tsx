@@ -1,37 +1,29 @@
 /** One iteration: both sides in sum, what failed and what could not be graded apart, and each answer itself. */
 
-import type { ApiFileText } from "@metier/service/api";
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { Badge, type Tone } from "../design/badge.tsx";
-import { Button } from "../design/button.tsx";
+import type { ApiEvalTask } from "@metier/service/api";
+import { Badge } from "../design/badge.tsx";
 import { Facts, Figures } from "../design/facts.tsx";
 import { ChoiceField } from "../design/field.tsx";
-import { Markdown } from "../design/markdown.tsx";
-import { Answered, Empty } from "../design/notice.tsx";
+import { Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
-import { Message, showUnseen, Time } from "../design/text.tsx";
+import { Plot } from "../design/plot.tsx";
+import { Code, Message, showUnseen, Time } from "../design/text.tsx";
 import { address, changeQuery } from "../state/address.ts";
-import { useAnswer } from "../state/answers.ts";
-import { countOf, formatCost, formatNumber, shorten } from "../state/format.ts";
-import {
-  ARM_NAMES,
-  type EvalBenchmark,
-  type EvalExpectation,
-  type EvalResult,
-  isClear,
-} from "./benchmark.ts";
+import { countOf, formatCost, formatNumber, formatPercent, shorten } from "../state/format.ts";
+import { ARM_NAMES, type EvalBenchmark, type EvalComparison, type EvalResult, isClear } from "./benchmark.ts";
 import { formatSpread } from "./iteration-table.tsx";
+import { ResultCard } from "./result-card.tsx";
 
 interface IterationProps {
   readonly skill: string;
   readonly number: string;
   readonly benchmark: EvalBenchmark;
+  readonly tasks: readonly ApiEvalTask[];
 }
 
 const SHOWN = ["all", "failed", "not graded", "errors"] as const;
 
-export function IterationDetails({ skill, number, benchmark }: IterationProps) {
+export function IterationDetails({ skill, number, benchmark, tasks }: IterationProps) {
   const { arms, results, notes } = benchmark;
   const shown = SHOWN.find((one) => one === address.value.query.get("show")) ?? "all";
   const wanted = results.filter((result) => isWanted(result, shown));
@@ -41,7 +33,9 @@ export function IterationDetails({ skill, number, benchmark }: IterationProps) {
       <Summary benchmark={benchmark} />
       <Section title="Both sides">
         <Arms arms={arms} />
+        <RatePlot benchmark={benchmark} />
       </Section>
+      {benchmark.previous && <Comparison previous={benchmark.previous} />}
       {notes.length > 0 && (
         <Section title="About the evals themselves">
           <ul>
@@ -66,6 +60,7 @@ export function IterationDetails({ skill, number, benchmark }: IterationProps) {
         {groups.map(([id, group]) => (
           <div key={id} class="card stack">
             <h3>{showUnseen(group[0]?.name ?? id)}</h3>
+            <Task task={tasks.find((task) => task.id === id)} />
             <div class="columns">
               {group.map((result) => (
                 <ResultCard
@@ -73,6 +68,7 @@ export function IterationDetails({ skill, number, benchmark }: IterationProps) {
                   result={result}
                   skill={skill}
                   number={number}
+                  isReplayed={benchmark.isReplayed}
                 />
               ))}
             </div>
@@ -172,89 +168,74 @@ function Arms({ arms }: Pick<EvalBenchmark, "arms">) {
   );
 }
 
-const VERDICTS: Readonly<Record<EvalExpectation["verdict"], readonly [Tone, string]>> = {
-  passed: ["good", "passed"],
-  failed: ["bad", "failed"],
-  ungraded: ["warn", "not graded"],
-};
-
-interface ResultCardProps {
-  readonly result: EvalResult;
-  readonly skill: string;
-  readonly number: string;
+/** With the skill, and beneath it without: eval by eval. */
+function RatePlot({ benchmark: { results, arms } }: { readonly benchmark: EvalBenchmark }) {
+  const [first, second] = arms;
+  const groups = [...Map.groupBy(results, ({ id }) => id).values()];
+  const rateOf = (group: readonly EvalResult[], arm: string | undefined): number => {
+    const own = group.filter((result) => result.arm === arm && result.total > 0);
+    return own.reduce((sum, { passed, total }) => sum + passed / total, 0) / Math.max(1, own.length);
+  };
+  if (groups.length < 2) return null;
+  return (
+    <Plot
+      title={`Pass rate of each eval ${ARM_NAMES[first?.name ?? ""] ?? ""}`}
+      most={1}
+      points={groups.map((group) => ({ label: group[0]?.name ?? "", value: rateOf(group, first?.name) }))}
+      second={
+        second && {
+          title: ARM_NAMES[second.name] ?? second.name,
+          values: groups.map((group) => rateOf(group, second.name)),
+        }
+      }
+      show={formatPercent}
+    />
+  );
 }
 
-function ResultCard({ result, skill, number }: ResultCardProps) {
-  const { arm, number: run, passed, total, seconds, tokens, cost, expectations, notes, outputs } = result;
-  const [isOpen, setOpen] = useState(false);
+function Comparison({ previous }: { readonly previous: EvalComparison }) {
+  const { iteration, before, after, compared, changed, isSameSkill, isSameModel } = previous;
   return (
-    <div class="stack">
-      <div class="row">
-        <strong>{ARM_NAMES[arm] ?? arm}</strong>
-        <span class="soft">run {run}</span>
-        <Badge tone={passed === total ? "good" : "bad"}>
-          {passed} of {total}
-        </Badge>
-      </div>
-      <p class="small soft">
-        {seconds.toFixed(1)} s, {countOf(tokens, "token")}, {formatCost(cost)}
+    <Section title={`Since iteration ${iteration}`}>
+      <p>
+        {formatPercent(before)} before, {formatPercent(after)} now, over {countOf(compared, "eval")} that both
+        have.
+        {isSameSkill && " The skill is the same, so differences are chance."}
+        {!isSameModel && " Another model ran it."}
       </p>
-      <ul class="expectations">
-        {expectations.map((expectation) => (
-          <Expectation key={expectation.text} expectation={expectation} />
-        ))}
-      </ul>
-      {notes.map((note) => (
-        <p key={note} class="small">
-          <Message text={note} />
-        </p>
-      ))}
-      {outputs.length > 0 && (
-        <div class="row">
-          <Button isPressed={isOpen} onPress={() => setOpen(!isOpen)}>
-            {isOpen ? "Hide the answer" : "Show the answer"}
-          </Button>
-        </div>
+      {changed.length === 0 ? (
+        <p class="soft">Every eval has the pass rate it had.</p>
+      ) : (
+        <table class="plain-table">
+          <caption class="hidden">Evals whose pass rate changed</caption>
+          <tbody>
+            {changed.map(({ name, before: old, after: now }) => (
+              <tr key={name}>
+                <th scope="row">{showUnseen(name)}</th>
+                <td>
+                  <Badge tone={now > old ? "good" : "bad"}>{now > old ? "better" : "worse"}</Badge>
+                </td>
+                <td class="number">
+                  {formatPercent(old)} → {formatPercent(now)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
-      {isOpen && outputs.map((path) => <Output key={path} skill={skill} number={number} path={path} />)}
-    </div>
+    </Section>
   );
 }
 
-function Expectation({
-  expectation: { text, evidence, verdict },
-}: {
-  readonly expectation: EvalExpectation;
-}) {
-  const [tone, word] = VERDICTS[verdict];
+function Task({ task }: { readonly task: ApiEvalTask | undefined }) {
+  if (task === undefined) return null;
   return (
-    <li>
-      <Badge tone={tone}>{word}</Badge> {showUnseen(text)}
-      {evidence && <span class="soft small block">{showUnseen(evidence)}</span>}
-    </li>
-  );
-}
-
-function Output({
-  skill,
-  number,
-  path,
-}: {
-  readonly skill: string;
-  readonly number: string;
-  readonly path: string;
-}) {
-  const encoded = path.split("/").map(encodeURIComponent).join("/");
-  const address = `/v1/evals/${encodeURIComponent(skill)}/${encodeURIComponent(number)}/outputs/${encoded}`;
-  const known = useAnswer<ApiFileText>(address);
-  const body = (file: ApiFileText): ComponentChildren =>
-    file.text === undefined ? <p class="soft">Not a text.</p> : <Markdown text={file.text} />;
-  return (
-    <div class="stack">
-      <p class="small mono">{showUnseen(path)}</p>
-      <Answered known={known} path={address}>
-        {body}
-      </Answered>
-    </div>
+    <details>
+      <summary>The task</summary>
+      <div class="stack">
+        <Code text={task.prompt} label="Task" />
+        {task.expected && <Code text={task.expected} label="Expected" />}
+      </div>
+    </details>
   );
 }

@@ -7,6 +7,8 @@ import { Message, showUnseen } from "../design/text.tsx";
 import { readBenchmark } from "../evals/benchmark.ts";
 import { IterationDetails } from "../evals/iteration-details.tsx";
 import { IterationTable } from "../evals/iteration-table.tsx";
+import { TriggerDetails } from "../evals/trigger-details.tsx";
+import { readTriggers } from "../evals/triggers.ts";
 import { linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
 import { formatPercent } from "../state/format.ts";
@@ -84,18 +86,21 @@ function IterationPage({ skill, number }: { readonly skill: string; readonly num
       lead={<a href={linkTo(["evals", skill])}>All iterations</a>}
     >
       <Answered known={known} path={path}>
-        {({ benchmark }) => {
-          const read = readBenchmark(benchmark);
-          if (read === undefined) {
-            return (
-              <Notice tone="bad" title="This result cannot be read.">
-                <p>It was written by another version of Metier, or changed by hand.</p>
-              </Notice>
-            );
-          }
-          return <IterationDetails skill={skill} number={number} benchmark={read} />;
+        {({ benchmark, triggers, evals = [] }) => {
+          const read = benchmark && readBenchmark(benchmark);
+          if (read) return <IterationDetails skill={skill} number={number} benchmark={read} tasks={evals} />;
+          const asked = triggers && readTriggers(triggers);
+          return asked ? <TriggerDetails triggers={asked} /> : <Unreadable />;
         }}
       </Answered>
     </Page>
+  );
+}
+
+function Unreadable() {
+  return (
+    <Notice tone="bad" title="This result cannot be read.">
+      <p>It was written by another version of Metier, or changed by hand.</p>
+    </Notice>
   );
 }

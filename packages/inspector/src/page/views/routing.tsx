@@ -7,9 +7,10 @@ import { Answered, Empty } from "../design/notice.tsx";
 import { Page, Section } from "../design/page.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
 import { ConfusionMatrix } from "../routing/confusion-matrix.tsx";
+import { RoutedQueries } from "../routing/routed-queries.tsx";
 import { WhyNot } from "../routing/why-not.tsx";
 import { linkTo } from "../state/address.ts";
-import { useAnswer } from "../state/answers.ts";
+import { isExport, useAnswer } from "../state/answers.ts";
 import { formatNumber, formatPercent } from "../state/format.ts";
 
 const PATH = "/v1/routing";
@@ -32,7 +33,10 @@ export function RoutingView() {
             </Empty>
           ) : (
             <>
-              <WhyNot names={routing.names} />
+              {!isExport && <WhyNot names={routing.names} />}
+              {routing.routed?.map((routed) => (
+                <RoutedQueries key={routed.by} routed={routed} />
+              ))}
               <Pairs pairs={routing.pairs} />
               <Section title="Confusion">
                 {routing.matrix ? (
