@@ -4,6 +4,7 @@ import { describeApi } from "../http/openapi.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { AUDIT_ROUTES } from "./audit-routes.ts";
+import { CATALOG_ROUTES } from "./catalog-routes.ts";
 import { KEY_ROUTES } from "./key-routes.ts";
 import { QUESTION_ROUTES } from "./question-routes.ts";
 import { RUN_EVENT_ROUTES } from "./run-event-routes.ts";
@@ -38,6 +39,7 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     ...RUN_FILE_ROUTES,
     ...QUESTION_ROUTES,
     ...SKILL_ROUTES,
+    ...CATALOG_ROUTES,
     ...AGENT_ROUTES,
     ...SESSION_ROUTES,
     ...SCHEDULE_ROUTES,

@@ -1,0 +1,24 @@
+/**
+ * What one machine can tell about its skills, for people who look: the port that the inspector's routes stand on. Everything
+ * in an answer may be shown to the tenant: it holds no place of the server, and it is bounded.
+ */
+import type { ApiCatalog, ApiFileText, ApiFind, ApiListing, ApiSkill } from "../api.ts";
+
+export interface Insight {
+  /** What this tenant may see, as it is now. */
+  open(tenant: string): Promise<SkillInsight>;
+  /** Told when skills of the server have changed; gives what ends it. */
+  onChange(listener: () => void): () => void;
+}
+
+export interface SkillInsight {
+  readonly catalog: ApiCatalog;
+  /** Names of skills that can be used. */
+  readonly usable: readonly string[];
+  find(query: string, limit: number): Promise<ApiFind>;
+  listing(budget: number): Promise<ApiListing>;
+  /** `undefined`: there is none of this address. */
+  skill(address: string): Promise<ApiSkill | undefined>;
+  /** `undefined`: there is no such skill, or it has no such file. */
+  file(address: string, path: string): Promise<ApiFileText | undefined>;
+}
