@@ -34,7 +34,7 @@ export interface SkillInsightParts {
   factsOf(known: KnownSkill, digest: string | undefined): Promise<SkillFacts>;
 }
 
-export function openSkillInsight(parts: SkillInsightParts): SkillInsight {
+export function openSkillInsight(parts: SkillInsightParts): Omit<SkillInsight, "plan"> {
   const { known, hide, linkRoots, lookOver, ignoredRules } = parts;
   const reach = addressBook(known);
   const usable = visibleSkills(

@@ -2,14 +2,19 @@
  * What the service on one machine tells about its skills: those of the server for the default tenant, and for each tenant
  * what it has uploaded. A snapshot is made when the catalog or an upload has changed; until then it is the same one.
  */
+import { randomUUID } from "node:crypto";
 import { MetierError } from "@metier/base/errors";
+import type { JsonObject } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
+import { readOrder, toRequest } from "@metier/run";
 import { createPathHider, type PathHider } from "@metier/run/events";
 import type { Metier } from "@metier/runtime";
 import { type Catalog, linkTargets } from "@metier/skills";
+import type { ApiPlan } from "../api.ts";
 import { countEvalCases } from "../insight/count-cases.ts";
+import { describePlan } from "../insight/describe-plan.ts";
 import type { SkillFacts } from "../insight/describe-skill.ts";
-import type { Insight, SkillInsight } from "../insight/insight.ts";
+import type { Insight, PlanCaller, SkillInsight } from "../insight/insight.ts";
 import { type KnownSkill, knowSkills, otherDiagnostics } from "../insight/know-skills.ts";
 import { openLookOver } from "../insight/look-over.ts";
 import { openSkillInsight } from "../insight/open-skill-insight.ts";
@@ -29,6 +34,8 @@ export interface LocalInsightParts {
   /** One that looks for skills in these folders and nowhere else. */
   openFolders(paths: readonly string[], trustedPaths: readonly string[]): Promise<Metier>;
   readonly shelf: SkillShelf;
+  /** Of the secrets that runs of a tenant get. */
+  secretNames(tenant: string): Promise<readonly string[]>;
   readonly hiddenFolders: ServiceContext["hiddenFolders"];
 }
 
@@ -97,6 +104,7 @@ async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
   const uploads = await openUploads(parts);
   const paths = openHider(parts, uploads.folders);
   const linkRoots = [...(isHome ? linkTargets(roots) : []), ...uploads.folders.keys()];
+  const hide = <Value>(value: Value): Value => paths.cleanJson(value) as Value;
   const factsOf = async (known: KnownSkill, digest: string | undefined): Promise<SkillFacts> => {
     const { capabilities = [] } = known.skill?.manifest ?? {};
     const tests = [...(await countTests(known)), ...countEvalCases(known, linkRoots)];
@@ -106,16 +114,39 @@ async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
     const instructions = known.location === "" ? await readGiven(metier, known) : undefined;
     return { ...shared, versions, instructions, grants: describeGrants(known, metier.grants, digest) };
   };
-  return openSkillInsight({
+  const insight = openSkillInsight({
     known: [...own, ...uploads.known],
     diagnostics: isHome ? otherDiagnostics(catalog, own) : [],
     linkRoots,
     lookOver,
     ignoredRules: config.config.scan.ignore,
     cacheFolder: isHome ? places.cache : undefined,
-    hide: <Value>(value: Value) => paths.cleanJson(value) as Value,
+    hide,
     factsOf,
   });
+  return { ...insight, plan: async (order, caller) => hide(await planOrder(parts, uploads, order, caller)) };
+}
+
+const NOBODY = "nobody";
+
+/** By the `Metier` that would carry it out, for the tenant's user, with secrets of the same names. */
+async function planOrder(
+  { metier, tenant, secretNames }: SnapshotParts,
+  uploads: Uploads,
+  order: JsonObject,
+  { userId = NOBODY, seesSystem }: PlanCaller,
+): Promise<ApiPlan> {
+  const read = readOrder(order);
+  if (read?.kind !== "skill") throw new Error("An order without a skill cannot be planned.");
+  const isUpload = uploads.known.some(({ name }) => name === read.skill);
+  const secrets = (await secretNames(tenant)).map((name) => [name, `${randomUUID()}`] as const);
+  const view = ((isUpload && uploads.metier) || metier).for({
+    userId,
+    tenantId: tenant === DEFAULT_TENANT ? undefined : tenant,
+    env: Object.fromEntries(secrets),
+  });
+  const planned = await view.plan(toRequest(read));
+  return describePlan(planned, { seesSystem, asksAlways: read.approve === "every" });
 }
 
 interface Uploads {

@@ -14,7 +14,7 @@ import { chooseSandbox, explainAbsence } from "@metier/sandbox";
 import type { RunNotices } from "../runs/run-notices.ts";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
-import { advanceRuns } from "./advance-runs.ts";
+import { advanceRuns, listSecretNames } from "./advance-runs.ts";
 import { openLocalInsight } from "./open-insight.ts";
 
 interface LocalServiceOptions
@@ -101,6 +101,7 @@ async function startOver(
     own: async () => own,
     openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, bundled: false, config: ONLY_NAMED }),
     shelf,
+    secretNames: (tenant) => listSecretNames(records, tenant),
     hiddenFolders,
   });
   const service = await startService({
