@@ -5,6 +5,7 @@ import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { AUDIT_ROUTES } from "./audit-routes.ts";
 import { CATALOG_ROUTES } from "./catalog-routes.ts";
+import { CHANGE_ROUTES } from "./change-routes.ts";
 import { KEY_ROUTES } from "./key-routes.ts";
 import { PLAN_ROUTES } from "./plan-routes.ts";
 import { QUESTION_ROUTES } from "./question-routes.ts";
@@ -42,6 +43,7 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     ...SKILL_ROUTES,
     ...CATALOG_ROUTES,
     ...PLAN_ROUTES,
+    ...CHANGE_ROUTES,
     ...AGENT_ROUTES,
     ...SESSION_ROUTES,
     ...SCHEDULE_ROUTES,
