@@ -2,7 +2,14 @@
 export type { GivenAgent } from "./agents/agent.ts";
 export type { LoadedAgents } from "./agents/load-agents.ts";
 export type { LoadedCommands } from "./agents/load-commands.ts";
-export { type RunOrder, type TurnOrder, writeOrder, writeTurn } from "./durable/run-order.ts";
+export {
+  type RunOrder,
+  readOrder,
+  type TurnOrder,
+  toRequest,
+  writeOrder,
+  writeTurn,
+} from "./durable/run-order.ts";
 export { chooseExecution, NEED_ISOLATION } from "./invoke/choose-execution.ts";
 export { activateInline, createConversationTrust } from "./invoke/conversation-trust.ts";
 export {

@@ -1,6 +1,6 @@
 /** What other packages may use of `@metier/runtime/testing`. */
 
-export { testFileJsonSchema } from "./testing/check-test-files.ts";
+export { countTestCases, testFileJsonSchema } from "./testing/check-test-files.ts";
 export {
   type CaseResult,
   runSkillTests,

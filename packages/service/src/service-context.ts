@@ -4,6 +4,7 @@ import type { MasterKey } from "@metier/durable/snapshots";
 import type { ServiceLog } from "./http/service-log.ts";
 import type { ServiceMetrics } from "./http/service-metrics.ts";
 import type { StreamCount } from "./http/stream-count.ts";
+import type { Insight } from "./insight/insight.ts";
 import type { KeyStore } from "./keys/key-store.ts";
 import type { RunNotices } from "./runs/run-notices.ts";
 import type { SkillShelf } from "./shelf/skill-shelf.ts";
@@ -35,6 +36,7 @@ export interface ServiceContext {
   readonly engine: RunEngine;
   readonly keys: KeyStore;
   readonly shelf: SkillShelf;
+  readonly insight: Insight;
   readonly masterKey: Pick<MasterKey, "seal">;
   readonly notices: RunNotices;
   readonly streams: StreamCount;

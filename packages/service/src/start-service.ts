@@ -8,6 +8,7 @@ import { type Listener, listen } from "./http/listen.ts";
 import { createServiceLog } from "./http/service-log.ts";
 import { createServiceMetrics } from "./http/service-metrics.ts";
 import { createStreamCount } from "./http/stream-count.ts";
+import type { Insight } from "./insight/insight.ts";
 import { checkAdminKey, createAuthenticator } from "./keys/authenticate.ts";
 import { DEFAULT_TENANT } from "./keys/identity.ts";
 import { type KeyStore, openKeyStore } from "./keys/key-store.ts";
@@ -30,6 +31,8 @@ export interface ServiceOptions {
     notices: Pick<RunNotices, "wrote">,
   ) => (lease: RunLease) => Promise<AdvanceOutcome>;
   readonly shelf: SkillShelf;
+  /** What can be told about the skills of this machine. */
+  readonly insight: Insight;
   /** Seals the secrets that clients write. */
   readonly masterKey: ServiceContext["masterKey"];
   /** The work folder of a run on this machine. */
@@ -122,7 +125,17 @@ async function stopAll(listener: Listener, graceMs: number, stopRest: () => Prom
 }
 
 function makeContext(options: ServiceOptions, now: () => number, stopping: AbortSignal): ServiceContext {
-  const { store, engine, shelf, masterKey, workFolder, hiddenFolders = [], adminKey, printLog } = options;
+  const {
+    store,
+    engine,
+    shelf,
+    insight,
+    masterKey,
+    workFolder,
+    hiddenFolders = [],
+    adminKey,
+    printLog,
+  } = options;
   const limits = { ...LIMITS, ...options.limits };
   const notices = createRunNotices();
   return {
@@ -131,6 +144,7 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     engine,
     keys: openKeyStore(store.records),
     shelf,
+    insight,
     masterKey,
     notices,
     streams: createStreamCount(limits.streamsPerKey),

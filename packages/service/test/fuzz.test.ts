@@ -1,11 +1,14 @@
 /** Whatever clients send to whichever route, it is never a fault of the server, and every refusal has the one shape. */
+import { join } from "node:path";
 import type { JsonObject } from "@metier/base/json";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
 import { allRoutes } from "../src/routes/all-routes.ts";
 import { openService, type TestService } from "./support/open-service.ts";
 
-const ROUTES = allRoutes("1.0.0");
+// Changes are told for as long as somebody listens.
+const ROUTES = allRoutes("1.0.0").filter(({ path }) => path !== "/v1/changes");
 const ERROR = { code: expect.any(String), message: expect.any(String), hint: expect.any(String) };
 
 /** By the end of its path: a body that a route takes. */
@@ -21,6 +24,7 @@ const SOUND: readonly (readonly [path: RegExp, body: JsonObject])[] = [
   [/schedules$/, { name: "x", cron: "0 0 * * *", timeZone: "UTC", catchUp: "all", run: { skill: "greet" } }],
   [/schedules\/\{id\}$/, { isPaused: true }],
   [/secrets\/\{name\}$/, { value: "a secret" }],
+  [/plan$/, { skill: "greet", message: "x", arguments: ["a"], input: { a: 1 } }],
 ];
 
 const word = fc.oneof(
@@ -64,7 +68,10 @@ const segment = fc.oneof(
   fc.constantFrom("x", "..", "%00", "%", "%ff", "0mi2v000-aaaaaa", "sha256:00", "a%2Fb", "é", "'", '"', "*"),
   fc.string({ maxLength: 30 }).map((text) => encodeURIComponent(text.toWellFormed())),
 );
-const names = fc.constantFrom("limit", "after", "before", "status", "by", "from", "to", "run", "skill", "x");
+const names = fc.constantFrom(
+  ...["limit", "after", "before", "status", "by", "from", "to", "run", "skill", "x"],
+  ...["q", "budget", "agent", "since", "until", "minCost"],
+);
 const query = fc.oneof(
   { weight: 3, arbitrary: fc.constant("") },
   fc.dictionary(names, word, { maxKeys: 3 }).map((given) => {
@@ -86,12 +93,26 @@ async function makeOneOfEach(service: TestService): Promise<readonly string[]> {
   const session = await make("/v1/sessions", { skill: "greet" });
   const schedule = await make("/v1/schedules", { name: "s", cron: "0 0 * * *", run: { skill: "greet" } });
   await service.call("PUT", "/v1/secrets/token", { body: { value: "x" } });
-  return [run, `q-${waiting}-line-0`, "writer", String(session.id), String(schedule.id), "token", "greet"];
+  return [
+    run,
+    `q-${waiting}-line-0`,
+    "writer",
+    String(session.id),
+    String(schedule.id),
+    "token",
+    "greet",
+    "user:greet",
+  ];
 }
 
 test("nothing that is sent is a fault of the server", async () => {
   // With a key of the store: should a request make another admin, it still acts.
-  const service = await openService({ adminKey: undefined });
+  const folder = temporaryFolder();
+  writeTree(join(folder, "home", ".metier", "skills"), {
+    "greet/SKILL.md": "---\nname: greet\ndescription: Says hello.\n---\nSay hello.\n",
+    "broken/SKILL.md": "---\nname: broken\n---\n",
+  });
+  const service = await openService({ folder, adminKey: undefined });
   const known = await makeOneOfEach(service);
   const id = fc.oneof(segment, fc.constantFrom(...known));
   const seen = new Map<number, number>();

@@ -9,6 +9,7 @@ import type { DurableRunParts } from "../durable/durable-run.ts";
 import { createRunId } from "../events/run-log.ts";
 import { activateInline, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
+import { type Tool, toolId } from "../tools/tool.ts";
 import { abandonRun, carryOut, setUpRun } from "./carry-out.ts";
 import { decideSkillRun } from "./decide-skill-run.ts";
 import { giveRun, type RunContext, type RunParent } from "./run-context.ts";
@@ -101,7 +102,7 @@ export async function planRun(
   const run = giveRun({ runId, host, request, invoke: invokeAnywhere, isDry: true });
   const planned = await setUpRun(run, (start) => decideSkillRun(prepared, start));
   if (!planned.ok) return { ok: false, result: planned.refusal };
-  const outline = outlineRun(prepared, planned.value);
+  const outline = await outlineRun(prepared, planned.value);
   await abandonRun(run);
   return { ok: true, outline };
 }
@@ -112,7 +113,7 @@ export function filesOf({ skill }: PreparedInvocation, { library }: RunHost): re
 }
 
 /** From the context of a run to what can be shown of it. */
-function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunContext): RunOutline {
+async function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunContext): Promise<RunOutline> {
   const { place, redactor } = run;
   const { sandbox, declared, granted, network, world } = place;
   return {
@@ -122,6 +123,7 @@ function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunContext):
     trustReason: trust.reason,
     model: run.model.id,
     tools: run.tools.map(({ name }) => name),
+    toolRules: await Promise.all(run.tools.map((tool) => outlineTool(tool, run))),
     toolsets: trustAllows(trust.level, "load-toolsets") ? skill.manifest.toolsets : [],
     hooks: run.hooks.map((hook) => ({
       hook: hook.event,
@@ -136,4 +138,13 @@ function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunContext):
     message: redactor.redact(run.message),
     diagnostics: run.diagnostics([]),
   };
+}
+
+/** A literal command that no pattern of anybody names. */
+const ANY_COMMAND = "any-other-command";
+
+async function outlineTool(tool: Tool, { policy }: RunContext): Promise<RunOutline["toolRules"][number]> {
+  const input = tool.name === "bash" ? { command: ANY_COMMAND } : {};
+  const { answer, rule } = await policy.decide(toolId(tool), tool.effect, input);
+  return { name: tool.name, effect: tool.effect, answer, rule };
 }

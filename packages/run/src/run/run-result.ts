@@ -6,10 +6,12 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
 import type { SandboxBackend, World } from "@metier/sandbox";
 import type { HookCommand, HookEvent, Trust, TrustDecision } from "@metier/skills";
+import type { ToolAnswer } from "@metier/skills/config";
 import type { Leave } from "../durable/parking.ts";
 import type { CapabilityUse, RunLimit, RunStatus, TokenUsage } from "../events/run-event.ts";
 import type { InvocationRefusal, PreparedInvocation } from "../invoke/invocation.ts";
 import type { GivenSchema, SchemaOutput } from "../tools/given-schema.ts";
+import type { ToolEffect } from "../tools/tool.ts";
 import { NO_USAGE, type RunLimits } from "./run-limits.ts";
 
 /**
@@ -237,6 +239,17 @@ interface HookOutline {
   readonly command?: HookCommand;
 }
 
+interface ToolOutline {
+  /** As its model would call it. */
+  readonly name: string;
+  /** What it can do, such as `read`, `write` or `execute`. */
+  readonly effect: ToolEffect;
+  /** What the tool policy says to a call that no narrower rule is about. */
+  readonly answer: ToolAnswer;
+  /** Which rule decides that, in words. */
+  readonly rule: string;
+}
+
 /** What `--dry-run` shows. Names of variables only, never their values. */
 export interface RunOutline {
   /** The name of the skill. */
@@ -251,6 +264,8 @@ export interface RunOutline {
   readonly model: string;
   /** The names of the tools its model would be offered. */
   readonly tools: readonly string[];
+  /** What the tool policy says to each of them. */
+  readonly toolRules: readonly ToolOutline[];
   /** The skill's own, as it declares them: which tools they bring is known once a run has loaded them. */
   readonly toolsets: readonly string[];
   /** Commands of the skill around its tool calls and at its end. */

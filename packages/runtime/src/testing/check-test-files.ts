@@ -24,6 +24,20 @@ export async function checkTestFiles(skill: TestedFolder): Promise<readonly Diag
   });
 }
 
+/** How many cases each test file of a skill has; 0 for one that cannot be read. */
+export async function countTestCases(
+  skill: TestedFolder,
+): Promise<readonly { readonly file: string; readonly cases: number }[]> {
+  const files = findTestFiles(skill);
+  if (files.length === 0) return [];
+  const { readTestFile } = await import("./read-test-file.ts");
+  return files.map((file) => {
+    const text = readTestText(skill, file);
+    const reading = text.ok ? readTestFile(text.value) : undefined;
+    return { file, cases: reading?.ok ? reading.value.length : 0 };
+  });
+}
+
 const HINT = "Correct it there; `metier schema test-file` prints every key.";
 
 /** Of a test file, for editors. */

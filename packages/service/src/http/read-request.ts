@@ -7,6 +7,9 @@ import { parameterNames, type ServiceRoute } from "./route.ts";
 const MOST_DEPTH = 64;
 /** Of everything that a path may name: nothing else is looked up. */
 const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+/** Parts that name a skill: any text, since they are only looked up among the skills that are there. */
+const SKILL_PARTS: ReadonlySet<string> = new Set(["address", "skill"]);
+const MOST_ADDRESS = 512;
 const MOST_FAULTS = 5;
 
 type Read<Value> = Result<Value, HttpRefusal>;
@@ -19,7 +22,8 @@ export function readPathParts(
   const params = new Map<string, string>();
   for (const name of parameterNames(route.path)) {
     const value = found[name] ?? "";
-    if (!route.path.includes(`{${name}*}`) && !PLAIN_ID.test(value)) {
+    const isAllowed = SKILL_PARTS.has(name) ? value.length <= MOST_ADDRESS : PLAIN_ID.test(value);
+    if (!route.path.includes(`{${name}*}`) && !isAllowed) {
       return refuse(
         404,
         "not_found",

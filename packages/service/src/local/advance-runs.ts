@@ -88,6 +88,11 @@ function openUpload(
   return opened;
 }
 
+/** As `openSecrets` opens them. */
+export async function listSecretNames(records: RecordStore, tenant: string): Promise<readonly string[]> {
+  return (await records.list({ tenant, kind: "secret", limit: MOST_SECRETS })).map(({ id }) => id);
+}
+
 /** Skills get those they declare. A secret whose key is gone is missing, as if nobody had written it. */
 async function openSecrets(
   { records, keys }: AdvanceParts,

@@ -14,7 +14,8 @@ import { chooseSandbox, explainAbsence } from "@metier/sandbox";
 import type { RunNotices } from "../runs/run-notices.ts";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
-import { advanceRuns } from "./advance-runs.ts";
+import { advanceRuns, listSecretNames } from "./advance-runs.ts";
+import { openLocalInsight } from "./open-insight.ts";
 
 interface LocalServiceOptions
   extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
@@ -29,6 +30,9 @@ interface LocalServiceOptions
 
 /** Runs of a service see no working directory, run no program of the machine, and are always sandboxed. */
 const HELD = { sandbox: { backend: "bubblewrap", programs: [] } };
+
+/** Of those for the uploads of a tenant: nothing of the home is among them. */
+const ONLY_NAMED = { ...HELD, skills: { "auto-discover": false } };
 
 const METIER = {
   trust: "grants",
@@ -89,11 +93,23 @@ async function startOver(
     listOwn: async () => describeOwn(own),
     now: Date.now,
   });
-  return startService({
+  const hiddenFolders = [
+    [places.home, "~"],
+    [process.cwd(), "."],
+  ] as const;
+  const insight = openLocalInsight({
+    own: async () => own,
+    openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, bundled: false, config: ONLY_NAMED }),
+    shelf,
+    secretNames: (tenant) => listSecretNames(records, tenant),
+    hiddenFolders,
+  });
+  const service = await startService({
     ...options,
     store: { journal, records },
     engine,
     shelf,
+    insight,
     masterKey: keys,
     openAdvance: (watched, notices) =>
       advanceRuns({
@@ -106,13 +122,17 @@ async function startOver(
       }),
     tidy: async () => void (await snapshots.collect(await journal.snapshots())),
     workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-    hiddenFolders: [
-      [places.home, "~"],
-      [process.cwd(), "."],
-    ],
+    hiddenFolders,
     adminKey: environment.METIER_ADMIN_KEY,
     version: VERSION,
   });
+  return {
+    ...service,
+    async stop(graceMs) {
+      insight.close();
+      await service.stop(graceMs);
+    },
+  };
 }
 
 function refuseWithoutSandbox(why: string): Result<never> {

@@ -4,7 +4,10 @@ import { describeApi } from "../http/openapi.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { AUDIT_ROUTES } from "./audit-routes.ts";
+import { CATALOG_ROUTES } from "./catalog-routes.ts";
+import { CHANGE_ROUTES } from "./change-routes.ts";
 import { KEY_ROUTES } from "./key-routes.ts";
+import { PLAN_ROUTES } from "./plan-routes.ts";
 import { QUESTION_ROUTES } from "./question-routes.ts";
 import { RUN_EVENT_ROUTES } from "./run-event-routes.ts";
 import { RUN_FILE_ROUTES } from "./run-file-routes.ts";
@@ -38,6 +41,9 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     ...RUN_FILE_ROUTES,
     ...QUESTION_ROUTES,
     ...SKILL_ROUTES,
+    ...CATALOG_ROUTES,
+    ...PLAN_ROUTES,
+    ...CHANGE_ROUTES,
     ...AGENT_ROUTES,
     ...SESSION_ROUTES,
     ...SCHEDULE_ROUTES,

@@ -2,9 +2,10 @@
 import { done } from "@metier/base/result";
 import { tableShape } from "@metier/base/shape";
 import { ENDED } from "@metier/durable";
+import { answerStream } from "../http/answer-stream.ts";
 import { streamEvents } from "../http/event-stream.ts";
 import { numberText } from "../http/query-shapes.ts";
-import { refuse, refuseRequest } from "../http/refusal.ts";
+import { refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type ServiceRoute } from "../http/route.ts";
 import { openProjection } from "../runs/project-event.ts";
 import { findRun } from "./find-run.ts";
@@ -45,36 +46,20 @@ const readEvents = defineRoute<EventsQuery>({
     // A browser comes again until it is told that there is nothing more.
     if (seen !== "" && ENDED.has(run.status) && after >= run.lastEvent)
       return done(new Response(null, { status: 204 }));
-    const close = context.streams.add(identity.keyId);
-    if (close === undefined) {
-      const most = context.limits.streamsPerKey;
-      const message = `This key has ${most} event streams open, which is the limit.`;
-      return refuse(429, "too_many_streams", message, "Close a stream, or use another key.", {
-        "Retry-After": "5",
-      });
-    }
-    try {
+    return answerStream(context, identity, signal, async (life) => {
       const projection = await openProjection(context.journal, run.id, context.hiddenFolders);
-      const stream = streamEvents({
+      return streamEvents({
         journal: context.journal,
         notices: context.notices,
         runId: run.id,
         after,
         ...context.times,
-        signal: AbortSignal.any([signal, context.stopping]),
-        mayGoOn: () => context.keys.stillActs(identity, context.now()),
+        ...life,
         project: projection.event,
         text: projection.text,
-        onEnd: close,
         onFault: (fault) => context.log.fault("events", fault),
       });
-      signal.addEventListener("abort", close, { once: true });
-      const type = "text/event-stream; charset=utf-8";
-      return done(new Response(stream, { headers: { "Content-Type": type, "X-Accel-Buffering": "no" } }));
-    } catch (fault) {
-      close();
-      throw fault;
-    }
+    });
   },
 });
 

@@ -107,7 +107,7 @@ export async function orderRun(
 }
 
 /** Skill and agent as they are now: what they become later is not this run's. */
-async function makeOrder(
+export async function makeOrder(
   context: ServiceContext,
   owner: OrderOwner,
   wish: TurnWish,

@@ -2,7 +2,12 @@
  * Who waits for something new of a run is told at once: in this process, by whatever writes to the journal. Nothing is
  * stored here; a stream that missed a notice looks into the journal by itself after a while.
  */
-import type { JournalStore } from "@metier/durable";
+import type { JournalStore, Question } from "@metier/durable";
+
+/** What lists must look at again. */
+export type ListChange =
+  | { readonly kind: "run" | "approval"; readonly id: string; readonly runId: string }
+  | { readonly kind: "catalog"; readonly tenant: string };
 
 export interface RunNotices {
   /** Something of this run was written. */
@@ -13,6 +18,10 @@ export interface RunNotices {
   onText(runId: string, listener: (piece: string) => void): () => void;
   /** Resolves at the next change, after `ms`, or when the signal aborts. Ask before you read, so that nothing is missed. */
   next(runId: string, ms: number, signal: AbortSignal): Promise<void>;
+  /** Tells whoever follows everything. */
+  tell(change: ListChange): void;
+  /** Hears of each change, of all tenants; gives what ends it. */
+  onChange(listener: (change: ListChange) => void): () => void;
 }
 
 /** Pieces of text within this time travel together. */
@@ -22,6 +31,7 @@ export function createRunNotices(): RunNotices {
   const waiting = new Map<string, Set<() => void>>();
   const readers = new Map<string, Set<(piece: string) => void>>();
   const frames = new Map<string, NodeJS.Timeout>();
+  const followers = new Set<(change: ListChange) => void>();
   const changed = (runId: string): void => {
     const all = waiting.get(runId);
     waiting.delete(runId);
@@ -63,6 +73,13 @@ export function createRunNotices(): RunNotices {
       if (signal.aborted) wake();
       return promise;
     },
+    tell(change) {
+      for (const follower of followers) follower(change);
+    },
+    onChange(listener) {
+      followers.add(listener);
+      return () => void followers.delete(listener);
+    },
   };
 }
 
@@ -73,21 +90,48 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     notices.changed(runId);
     return value;
   };
+  const tellRun = (runId: string): void => notices.tell({ kind: "run", id: runId, runId });
+  const tellQuestion = ({ id, runId }: Pick<Question, "id" | "runId">): void =>
+    notices.tell({ kind: "approval", id, runId });
   return {
-    create: (run) => journal.create(run),
+    async create(run) {
+      const isNew = await journal.create(run);
+      if (isNew) tellRun(run.id);
+      return isNew;
+    },
     get: (runId) => journal.get(runId),
     list: (filter) => journal.list(filter),
     take: (lease) => journal.take(lease),
-    write: (lease, batch) => told(batch.runId, journal.write(lease, batch)),
-    createChild: (lease, run) => journal.createChild(lease, run),
+    async write(lease, batch) {
+      const { runId, status, questions = [] } = batch;
+      await told(runId, journal.write(lease, batch));
+      if (status !== undefined) tellRun(runId);
+      for (const { id } of questions) tellQuestion({ id, runId });
+    },
+    async createChild(lease, run) {
+      await journal.createChild(lease, run);
+      tellRun(run.id);
+    },
     entries: (runId) => journal.entries(runId),
     events: (runId, after, limit) => journal.events(runId, after, limit),
-    cancel: (runId) => told(runId, journal.cancel(runId)),
+    async cancel(runId) {
+      const run = await told(runId, journal.cancel(runId));
+      tellRun(runId);
+      return run;
+    },
     question: (id) => journal.question(id),
     questionFor: (runId, key) => journal.questionFor(runId, key),
     questions: (filter) => journal.questions(filter),
-    answer: (id, answer) => journal.answer(id, answer),
-    expireQuestions: (now) => journal.expireQuestions(now),
+    async answer(id, answer) {
+      const outcome = await journal.answer(id, answer);
+      if (outcome.kind === "taken") tellQuestion(outcome.question);
+      return outcome;
+    },
+    async expireQuestions(now) {
+      const expired = await journal.expireQuestions(now);
+      for (const question of expired) tellQuestion(question);
+      return expired;
+    },
     purge: (before) => journal.purge(before),
     forget: (runId) => journal.forget(runId),
     snapshots: () => journal.snapshots(),

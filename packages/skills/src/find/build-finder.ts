@@ -4,7 +4,8 @@
  * are neighbours in the query and in a skill count once more, as a term of their own.
  */
 import { compareText } from "@metier/base/text";
-import { eachWord, splitCompound, termOf } from "./split-words.ts";
+import { explainScores, type ScoreExplanation, type ScorePiece } from "./explain-score.ts";
+import { eachWord, foldWord, splitCompound, termOf } from "./split-words.ts";
 import {
   createTokenStore,
   createVocabulary,
@@ -29,6 +30,10 @@ export interface Finder {
   readonly size: number;
   /** The `k` best, by score, then name, then location; fewer when fewer share a word with the query. */
   find(query: string, k?: number): readonly FindHit[];
+  /** Why each of these hits of the query has its score, in their order. */
+  explain(query: string, hits: readonly Found[]): readonly ScoreExplanation[];
+  /** The words of a query that are looked for, folded, each once. */
+  wordsOf(query: string): readonly string[];
 }
 
 /** Who was found. */
@@ -54,7 +59,32 @@ export function finderOver(skills: readonly Found[], tokens: Tokens, vocabulary:
     find(query, k = DEFAULT_HITS) {
       return takeBest(scoreQuery(readQuery(query, vocabulary), postings), skills, k);
     },
+    explain(query, hits) {
+      const asked = readQuery(query, vocabulary);
+      const search = {
+        skills: postings.skills,
+        words: wordsOf(asked),
+        pieces: piecesOf(asked, postings),
+        addTo: (scores: Float64Array) => positionAdder(postings, scores),
+        partsWith: (skill: number, positions: Uint32Array) => partsWith(postings, skill, positions),
+      };
+      const isSame = (a: Found, b: Found): boolean => a.name === b.name && a.location === b.location;
+      const numbers = hits.map((hit) => skills.findIndex((skill) => isSame(skill, hit)));
+      return explainScores(search, numbers);
+    },
+    wordsOf: (query) => wordsOf(readQuery(query, vocabulary)),
   };
+}
+
+/** Each once; `deploys` behind `deploy` looks for nothing new. */
+function wordsOf(asked: readonly Asked[]): readonly string[] {
+  const seen = new Set<number>();
+  const words = new Set<string>();
+  for (const { word, terms } of asked) {
+    if (terms.length === 0 || terms.some((term) => !seen.has(term))) words.add(word);
+    for (const term of terms) seen.add(term);
+  }
+  return [...words];
 }
 
 function takeBest(scores: Float64Array, skills: readonly Found[], k: number): readonly FindHit[] {
@@ -83,6 +113,8 @@ const MAX_UNKNOWN = 20;
 const NEAR = 0.8;
 
 interface Asked {
+  /** The word of the request, folded. */
+  readonly word: string;
   /** The numbers of the terms that may be meant: one, or those that an unknown word may be a misspelling of. */
   readonly terms: readonly number[];
   /** How much each of them counts. */
@@ -100,11 +132,11 @@ function readQuery(query: string, vocabulary: Vocabulary): readonly Asked[] {
       if (term === undefined || asked.length === MAX_TERMS) continue;
       const number = vocabulary.numberOf(term);
       if (number >= 0) {
-        asked.push({ terms: [number], share: 1 });
+        asked.push({ word: foldWord(each), terms: [number], share: 1 });
         continue;
       }
       const terms = ++unknown <= MAX_UNKNOWN ? nearTerms(term, vocabulary.terms) : [];
-      asked.push({ terms, share: NEAR / Math.sqrt(terms.length || 1) });
+      asked.push({ word: foldWord(each), terms, share: NEAR / Math.sqrt(terms.length || 1) });
     }
   });
   return asked;
@@ -151,17 +183,35 @@ const PAIR = 0.3;
 function scoreQuery(asked: readonly Asked[], postings: Postings): Float64Array {
   const scores = new Float64Array(postings.skills);
   const addPositions = positionAdder(postings, scores);
-  const seen = new Set<number>();
-  for (const { terms, share } of asked) {
+  for (const { positions, share } of piecesOf(asked, postings)) addPositions(positions, share);
+  return scores;
+}
+
+/** Each term once, then each two that are neighbours. */
+function piecesOf(asked: readonly Asked[], { positionsOf }: Postings): readonly ScorePiece[] {
+  const pieces: ScorePiece[] = [];
+  const words = new Map<number, string>();
+  for (const { word, terms, share } of asked) {
     for (const term of terms) {
-      if (!seen.has(term)) addPositions(postings.positionsOf(term), share);
-      seen.add(term);
+      if (!words.has(term)) pieces.push({ words: [word], positions: positionsOf(term), share });
+      words.set(term, words.get(term) ?? word);
     }
   }
   for (const [first, second] of neighbours(asked)) {
-    addPositions(adjacentPositions(postings.positionsOf(first), postings.positionsOf(second)), PAIR);
+    const positions = adjacentPositions(positionsOf(first), positionsOf(second));
+    pieces.push({ words: [words.get(first) ?? "", words.get(second) ?? ""], positions, share: PAIR });
   }
-  return scores;
+  return pieces;
+}
+
+/** The names of the parts of a skill in which one of these positions lies. */
+function partsWith({ firsts }: Postings, skill: number, positions: Uint32Array): readonly string[] {
+  return PARTS.flatMap(({ name }, index) => {
+    const part = skill * PARTS.length + index;
+    const from = firsts[part] ?? 0;
+    const to = firsts[part + 1] ?? 0;
+    return positions.some((position) => position >= from && position < to) ? [name] : [];
+  });
 }
 
 /** Adds what a term with these positions gives to each skill; `share` is how much of it counts. */

@@ -35,7 +35,7 @@ export function eachWord(text: string, from: number, to: number, visit: (word: s
 
 /** The term of a word as written; `undefined` for a stop word. */
 export function termOf(word: string): string | undefined {
-  const folded = fold(word);
+  const folded = foldWord(word);
   return STOP_WORDS.has(folded) ? undefined : stemEnglish(folded);
 }
 
@@ -50,7 +50,7 @@ export function splitCompound(word: string): readonly string[] {
 }
 
 /** One spelling: lower case, compatible forms made one, accents of Latin letters left out. */
-function fold(word: string): string {
+export function foldWord(word: string): string {
   if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase();
   return word
     .normalize("NFKD")

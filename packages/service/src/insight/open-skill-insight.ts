@@ -1,0 +1,95 @@
+/** What one tenant may see of skills, over one snapshot of them. Whatever takes long is done once, when it is first asked for. */
+
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { once } from "@metier/base/turns";
+import {
+  type FindIndex,
+  loadTokenCounter,
+  openFindIndex,
+  planListing,
+  type Skill,
+  visibleSkills,
+} from "@metier/skills";
+import type { ApiCatalog } from "../api.ts";
+import { MOST_SKILLS, showDiagnostics } from "./bounds.ts";
+import { describeSkill, type SkillFacts } from "./describe-skill.ts";
+import { findSkills } from "./find-skills.ts";
+import type { SkillInsight } from "./insight.ts";
+import { type KnownSkill, summarizeSkill } from "./know-skills.ts";
+import type { LookedOver, LookOver } from "./look-over.ts";
+import { readSkillFile } from "./skill-files.ts";
+
+export interface SkillInsightParts {
+  readonly known: readonly KnownSkill[];
+  /** What is wrong outside of any skill. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The skills directories in use. */
+  readonly linkRoots: readonly string[];
+  readonly lookOver: LookOver;
+  /** Rules of the scan that the config leaves out. */
+  readonly ignoredRules: readonly string[];
+  readonly cacheFolder?: string | undefined;
+  /** The same value without places of this machine. */
+  hide<Value>(value: Value): Value;
+  factsOf(known: KnownSkill, digest: string | undefined): Promise<SkillFacts>;
+}
+
+export function openSkillInsight(parts: SkillInsightParts): Omit<SkillInsight, "plan"> {
+  const { known, hide, linkRoots, lookOver, ignoredRules } = parts;
+  const reach = addressBook(known);
+  const usable = visibleSkills(
+    known.flatMap(({ skill, status }) => (status === "enabled" && skill ? [skill] : [])),
+  );
+  const openIndex = once(() => openIndexOf(usable, parts.cacheFolder));
+  const look = (asked: KnownSkill): Promise<LookedOver> =>
+    asked.location === ""
+      ? Promise.resolve({ findings: [], clients: [] })
+      : lookOver.look(asked, asked.name, ignoredRules);
+  return {
+    catalog: hide(listCatalog(parts)),
+    usable: usable.map(({ name }) => name),
+    find: async (query, limit) => hide(findSkills(await openIndex(), usable, query, limit)),
+    async listing(budget) {
+      const countTokens = await loadTokenCounter();
+      const { text, report } = planListing(usable, { budget, countTokens, location: "none" });
+      return hide({ text, ...report });
+    },
+    async skill(address) {
+      const asked = reach(address);
+      if (asked === undefined) return undefined;
+      const looked = await look(asked);
+      const facts = await parts.factsOf(asked, looked.digest);
+      return hide(await describeSkill({ known: asked, all: known, linkRoots, looked, facts }));
+    },
+    async file(address, path) {
+      const asked = reach(address);
+      return asked && hide(readSkillFile(asked, path, linkRoots));
+    },
+  };
+}
+
+function listCatalog({ known, diagnostics }: SkillInsightParts): ApiCatalog {
+  return {
+    data: known.slice(0, MOST_SKILLS).map(summarizeSkill),
+    diagnostics: showDiagnostics(diagnostics, ""),
+  };
+}
+
+/** By address; a name alone is the one that wins it. */
+function addressBook(known: readonly KnownSkill[]): (address: string) => KnownSkill | undefined {
+  const byAddress = new Map(known.map((skill) => [skill.address, skill]));
+  const byName = new Map<string, KnownSkill>();
+  for (const skill of known) {
+    const other = byName.get(skill.name);
+    if (other === undefined || isHidden(other)) byName.set(skill.name, skill);
+  }
+  return (address) => byAddress.get(address) ?? byName.get(address);
+}
+
+function isHidden({ status }: KnownSkill): boolean {
+  return status === "shadowed" || status === "invalid";
+}
+
+function openIndexOf(skills: readonly Skill[], cacheFolder: string | undefined): Promise<FindIndex> {
+  return openFindIndex({ skills, cacheFolder });
+}

@@ -1,0 +1,228 @@
+/**
+ * What the service on one machine tells about its skills: those of the server for the default tenant, and for each tenant
+ * what it has uploaded. A snapshot is made when the catalog or an upload has changed; until then it is the same one.
+ */
+import { randomUUID } from "node:crypto";
+import { MetierError } from "@metier/base/errors";
+import type { JsonObject } from "@metier/base/json";
+import { isInside } from "@metier/base/places";
+import { readOrder, toRequest } from "@metier/run";
+import { createPathHider, type PathHider } from "@metier/run/events";
+import type { Metier } from "@metier/runtime";
+import { type Catalog, linkTargets } from "@metier/skills";
+import type { ApiPlan } from "../api.ts";
+import { countEvalCases } from "../insight/count-cases.ts";
+import { describePlan } from "../insight/describe-plan.ts";
+import type { SkillFacts } from "../insight/describe-skill.ts";
+import type { Insight, PlanCaller, SkillInsight } from "../insight/insight.ts";
+import { type KnownSkill, knowSkills, otherDiagnostics } from "../insight/know-skills.ts";
+import { openLookOver } from "../insight/look-over.ts";
+import { openSkillInsight } from "../insight/open-skill-insight.ts";
+import { describeGrants, findProviders, listOwnVersions, showUpload } from "../insight/skill-facts.ts";
+import { DEFAULT_TENANT } from "../keys/identity.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { ServedSkill, SkillShelf } from "../shelf/skill-shelf.ts";
+
+interface LocalInsight extends Insight {
+  /** Ends the watch over the server's skills. */
+  close(): void;
+}
+
+export interface LocalInsightParts {
+  /** The server's own; opened when it is first asked for. */
+  own(): Promise<Metier>;
+  /** One that looks for skills in these folders and nowhere else. */
+  openFolders(paths: readonly string[], trustedPaths: readonly string[]): Promise<Metier>;
+  readonly shelf: SkillShelf;
+  /** Of the secrets that runs of a tenant get. */
+  secretNames(tenant: string): Promise<readonly string[]>;
+  readonly hiddenFolders: ServiceContext["hiddenFolders"];
+}
+
+/** Tenants that were looked at last. */
+const MOST_TENANTS = 50;
+
+interface TenantSnapshot {
+  readonly catalog: Catalog;
+  readonly uploads: string;
+  readonly insight: Promise<SkillInsight>;
+}
+
+export function openLocalInsight(parts: LocalInsightParts): LocalInsight {
+  const snapshots = new Map<string, TenantSnapshot>();
+  const listeners = new Set<() => void>();
+  const lookOver = openLookOver();
+  let stop: (() => void) | undefined;
+  let isClosed = false;
+  const watchOwn = async (): Promise<Metier> => {
+    const own = await parts.own();
+    if (!isClosed) {
+      stop ??= own.watch(() => {
+        for (const listener of listeners) listener();
+      });
+    }
+    return own;
+  };
+  return {
+    async open(tenant) {
+      const own = await watchOwn();
+      const uploaded = (await parts.shelf.list(tenant)).filter(({ source }) => source === "upload");
+      const uploads = JSON.stringify(uploaded.map(({ name, current, trust }) => [name, current, trust]));
+      const known = snapshots.get(tenant);
+      if (known?.catalog === own.catalog && known.uploads === uploads) return known.insight;
+      const insight = makeInsight({ ...parts, metier: own, lookOver, tenant, uploaded });
+      snapshots.delete(tenant);
+      snapshots.set(tenant, { catalog: own.catalog, uploads, insight });
+      insight.catch(() => snapshots.delete(tenant)); // Whoever asked hears of it.
+      const [oldest] = snapshots.keys();
+      if (snapshots.size > MOST_TENANTS && oldest !== undefined) snapshots.delete(oldest);
+      return insight;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close() {
+      isClosed = true;
+      stop?.();
+    },
+  };
+}
+
+interface SnapshotParts extends LocalInsightParts {
+  readonly metier: Metier;
+  readonly lookOver: ReturnType<typeof openLookOver>;
+  readonly tenant: string;
+  readonly uploaded: readonly ServedSkill[];
+}
+
+async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
+  const { metier, tenant, lookOver } = parts;
+  const { catalog, roots, config, places } = metier;
+  const isHome = tenant === DEFAULT_TENANT;
+  const own = isHome ? knowSkills({ catalog, roots, source: "server" }) : [];
+  const uploads = await openUploads(parts);
+  const paths = openHider(parts, uploads.folders);
+  const linkRoots = [...(isHome ? linkTargets(roots) : []), ...uploads.folders.keys()];
+  const hide = <Value>(value: Value): Value => paths.cleanJson(value) as Value;
+  const factsOf = async (known: KnownSkill, digest: string | undefined): Promise<SkillFacts> => {
+    const { capabilities = [] } = known.skill?.manifest ?? {};
+    const tests = [...(await countTests(known)), ...countEvalCases(known, linkRoots)];
+    const shared = { tests, capabilities: findProviders(capabilities, config.config.capabilities) };
+    if (known.source === "upload") return { ...shared, ...(await describeUpload(parts, known)) };
+    const versions = listOwnVersions(known, digest, places).map(({ folder: _, ...version }) => version);
+    const instructions = known.location === "" ? await readGiven(metier, known) : undefined;
+    return { ...shared, versions, instructions, grants: describeGrants(known, metier.grants, digest) };
+  };
+  const insight = openSkillInsight({
+    known: [...own, ...uploads.known],
+    diagnostics: isHome ? otherDiagnostics(catalog, own) : [],
+    linkRoots,
+    lookOver,
+    ignoredRules: config.config.scan.ignore,
+    cacheFolder: isHome ? places.cache : undefined,
+    hide,
+    factsOf,
+  });
+  return { ...insight, plan: async (order, caller) => hide(await planOrder(parts, uploads, order, caller)) };
+}
+
+const NOBODY = "nobody";
+
+/** By the `Metier` that would carry it out, for the tenant's user, with secrets of the same names. */
+async function planOrder(
+  { metier, tenant, secretNames }: SnapshotParts,
+  uploads: Uploads,
+  order: JsonObject,
+  { userId = NOBODY, seesSystem }: PlanCaller,
+): Promise<ApiPlan> {
+  const read = readOrder(order);
+  if (read?.kind !== "skill") throw new Error("An order without a skill cannot be planned.");
+  const isUpload = uploads.known.some(({ name }) => name === read.skill);
+  const secrets = (await secretNames(tenant)).map((name) => [name, `${randomUUID()}`] as const);
+  const view = ((isUpload && uploads.metier) || metier).for({
+    userId,
+    tenantId: tenant === DEFAULT_TENANT ? undefined : tenant,
+    env: Object.fromEntries(secrets),
+  });
+  const planned = await view.plan(toRequest(read));
+  return describePlan(planned, { seesSystem, asksAlways: read.approve === "every" });
+}
+
+interface Uploads {
+  readonly known: readonly KnownSkill[];
+  /** By their paths, the names of the skills. */
+  readonly folders: ReadonlyMap<string, string>;
+  readonly metier?: Metier;
+}
+
+/** The version of each that new runs get. */
+async function openUploads({ shelf, openFolders, tenant, uploaded }: SnapshotParts): Promise<Uploads> {
+  const folders = new Map<string, string>();
+  const trusted: string[] = [];
+  for (const { name, current = "", trust } of uploaded) {
+    const folder = await shelf.folder(tenant, name, current);
+    if (folder === undefined) continue;
+    folders.set(folder, name);
+    if (trust === "trusted") trusted.push(folder);
+  }
+  if (folders.size === 0) return { known: [], folders };
+  const metier = await openFolders([...folders.keys()], trusted);
+  const { catalog, roots } = metier;
+  const all = knowSkills({ catalog, roots, source: "upload", scope: "upload" });
+  const known = all.filter(({ directory }) => folders.has(directory)).map(showUploaded);
+  return { known, folders, metier };
+}
+
+/** Its folder bears its digest instead of its name, and trust is the shelf's. */
+function showUploaded(known: KnownSkill): KnownSkill {
+  const { level } = known.trust;
+  const reason =
+    level === "trusted"
+      ? "Somebody granted exactly this version."
+      : "Nobody has granted this version: an admin does it with `POST /v1/skills/{name}/versions/{digest}/grant`.";
+  const diagnostics = known.diagnostics.filter(({ code }) => code !== "name.not-directory");
+  return { ...known, trust: { level, reason }, diagnostics };
+}
+
+async function describeUpload(
+  { shelf, tenant, uploaded }: SnapshotParts,
+  { name }: KnownSkill,
+): Promise<Pick<SkillFacts, "versions" | "grants">> {
+  const current = uploaded.find((skill) => skill.name === name)?.current;
+  const versions = await shelf.versions(tenant, name);
+  const grants = versions.flatMap(({ digest, grantedBy }) => {
+    if (grantedBy === undefined) return [];
+    return [
+      { what: digest === current ? "exactly this content" : `other content of it: ${digest}`, by: grantedBy },
+    ];
+  });
+  return { versions: versions.map((version) => showUpload(version, current)), grants };
+}
+
+async function countTests(known: KnownSkill): Promise<SkillFacts["tests"]> {
+  if (known.form !== "directory" || known.location === "") return [];
+  const { countTestCases } = await import("@metier/runtime/testing");
+  const files = await countTestCases(known);
+  return files.map(({ file, cases }) => ({ file, name: "tests", cases }));
+}
+
+/** Of a skill that a program gave as an object. */
+async function readGiven(metier: Metier, { scope, name }: KnownSkill): Promise<string | undefined> {
+  try {
+    return (await metier.getInstructions(`${scope}:${name}`)).text;
+  } catch (fault) {
+    if (fault instanceof MetierError) return undefined; // The page has everything else.
+    throw fault;
+  }
+}
+
+/** Home and working directory have their own names; every other folder with skills is called by what it is for. */
+function openHider({ metier, hiddenFolders }: SnapshotParts, uploads: Uploads["folders"]): PathHider {
+  const paths = createPathHider();
+  for (const [folder, shown] of hiddenFolders) paths.hide(folder, shown);
+  for (const [folder, name] of uploads) paths.hide(folder, `upload:${name}`);
+  const isHidden = (path: string): boolean => hiddenFolders.some(([folder]) => isInside(path, folder));
+  for (const { path, scope } of metier.roots) if (!isHidden(path)) paths.hide(path, `${scope} skills`);
+  return paths;
+}
