@@ -17,7 +17,7 @@ import { type RunningService, type ServiceOptions, startService } from "../start
 import { advanceRuns } from "./advance-runs.ts";
 
 interface LocalServiceOptions
-  extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
+  extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times" | "page"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
   readonly environment: Environment;
