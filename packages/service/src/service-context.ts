@@ -1,11 +1,17 @@
 /** What handlers work with: the stores, the engine, and what the service keeps while it runs. Made once, at the start. */
+
+import type { Result } from "@metier/base/result";
 import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
+import type { ApiMe } from "./api.ts";
 import type { ServiceLog } from "./http/service-log.ts";
 import type { ServiceMetrics } from "./http/service-metrics.ts";
 import type { StreamCount } from "./http/stream-count.ts";
 import type { Insight } from "./insight/insight.ts";
+import type { Authenticator } from "./keys/authenticate.ts";
+import type { Identity } from "./keys/identity.ts";
 import type { KeyStore } from "./keys/key-store.ts";
+import type { SignIns } from "./keys/sign-ins.ts";
 import type { RunNotices } from "./runs/run-notices.ts";
 import type { SkillShelf } from "./shelf/skill-shelf.ts";
 
@@ -29,12 +35,26 @@ export interface ServiceTimes {
   readonly sweepMs: number;
 }
 
+/** What an approval can become: a rule of the user's config. */
+interface RuleEditing {
+  mayEdit(identity: Identity): boolean;
+  /** Patterns of calls that are allowed from now on. */
+  allow(patterns: readonly string[]): Promise<Result<undefined>>;
+}
+
 export interface ServiceContext {
   /** Whoever writes through it wakes the streams of that run. */
   readonly journal: JournalStore;
   readonly records: RecordStore;
   readonly engine: RunEngine;
   readonly keys: KeyStore;
+  readonly signIns: SignIns;
+  readonly authenticate: Authenticator;
+  /** Whether only this machine reaches the service. */
+  readonly isOnLoopback: boolean;
+  readonly about: Pick<ApiMe, "mode" | "version">;
+  /** Absent: no rule can be written from here. */
+  readonly rules?: RuleEditing | undefined;
   readonly shelf: SkillShelf;
   readonly insight: Insight;
   readonly masterKey: Pick<MasterKey, "seal">;

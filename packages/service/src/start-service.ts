@@ -2,9 +2,14 @@
  * `startService`: the API, a worker and the sweep over one store and one engine, until `stop`. Whoever calls it brings what
  * is outside of this room: how a run is advanced, which skills there are, where work folders lie, how secrets are sealed.
  */
+
+import { isLoopbackHost } from "@metier/base/net";
 import type { AdvanceOutcome, JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
+import type { ApiMe } from "./api.ts";
 import { buildApp } from "./http/build-app.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { type PageOpening, pageRoutes } from "./http/page-routes.ts";
+import type { ServedPage } from "./http/serve-page.ts";
 import { createServiceLog } from "./http/service-log.ts";
 import { createServiceMetrics } from "./http/service-metrics.ts";
 import { createStreamCount } from "./http/stream-count.ts";
@@ -13,6 +18,7 @@ import { checkAdminKey, createAuthenticator } from "./keys/authenticate.ts";
 import { DEFAULT_TENANT } from "./keys/identity.ts";
 import { type KeyStore, openKeyStore } from "./keys/key-store.ts";
 import { KEY_SCOPES } from "./keys/scopes.ts";
+import { openSignIns } from "./keys/sign-ins.ts";
 import { allRoutes } from "./routes/all-routes.ts";
 import { createRunNotices, type RunNotices, watchJournal } from "./runs/run-notices.ts";
 import type { ServiceContext, ServiceLimits, ServiceTimes } from "./service-context.ts";
@@ -52,6 +58,14 @@ export interface ServiceOptions {
   /** Default: 10 s. */
   readonly leaseMs?: number;
   readonly version?: string;
+  /** `inspect`: for one person over their own home. Default: `serve`. */
+  readonly mode?: ApiMe["mode"];
+  /** The inspector. Left out: there is only the API. */
+  readonly page?: ServedPage | undefined;
+  /** A way into the page without typing a key. */
+  readonly opening?: PageOpening;
+  /** Left out: no rule can be written over the API. */
+  readonly rules?: ServiceContext["rules"];
   readonly limits?: Partial<ServiceLimits>;
   readonly times?: Partial<ServiceTimes>;
   /** Gets each line of the log, JSON without a line end. Default: nothing is logged. */
@@ -76,21 +90,15 @@ const LIMITS: ServiceLimits = {
 };
 const TIMES: ServiceTimes = { heartbeatMs: 15_000, pollMs: 2_000, sweepMs: 1_000 };
 const GRACE_MS = 8_000;
+const DEFAULT_HOST = "127.0.0.1";
 
 /** Throws `UsageError` for an admin key that cannot be used, and where it cannot listen. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { engine, adminKey, host = "127.0.0.1", port = 0, now = Date.now } = options;
+  const { engine, adminKey, host = DEFAULT_HOST, port = 0, now = Date.now } = options;
   if (adminKey !== undefined) checkAdminKey(adminKey);
   const stopping = new AbortController();
   const context = makeContext(options, now, stopping.signal);
-  const authenticate = createAuthenticator({
-    keys: context.keys,
-    adminKey,
-    mostFailures: context.limits.failedSignIns,
-    now,
-    onFailure: () => context.metrics.count("metier_sign_ins_failed_total"),
-  });
-  const app = await buildApp(allRoutes(options.version ?? "0.0.0"), authenticate, context);
+  const app = await buildApp(allRoutes(context.about.version), pageRoutes(options, context), context);
   const listener = await listen(app, { host, port });
   // Only now: a key that is made by a start that fails would never be shown.
   const made = adminKey === undefined ? await makeFirstKey(context.keys, now()) : undefined;
@@ -138,17 +146,20 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
   } = options;
   const limits = { ...LIMITS, ...options.limits };
   const notices = createRunNotices();
+  const metrics = createServiceMetrics();
   return {
     journal: watchJournal(store.journal, notices),
     records: store.records,
     engine,
-    keys: openKeyStore(store.records),
+    ...openDoor(options, { limits, metrics, now }),
+    about: { mode: options.mode ?? "serve", version: options.version ?? "0.0.0" },
+    rules: options.rules,
     shelf,
     insight,
     masterKey,
     notices,
     streams: createStreamCount(limits.streamsPerKey),
-    metrics: createServiceMetrics(),
+    metrics,
     log: createServiceLog((line) => printLog?.(line), now),
     limits,
     times: { ...TIMES, ...options.times },
@@ -159,6 +170,34 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     now,
     stopping,
   };
+}
+
+/** Who gets in: by a key, or by a cookie that stands for one. */
+function openDoor(
+  { store, adminKey, host = DEFAULT_HOST }: ServiceOptions,
+  { limits, metrics, now }: Pick<ServiceContext, "limits" | "metrics" | "now">,
+): Pick<ServiceContext, "keys" | "signIns" | "authenticate" | "isOnLoopback"> {
+  const stored = openKeyStore(store.records);
+  const signIns = openSignIns(store.records);
+  const keys: KeyStore = {
+    ...stored,
+    async stillActs(identity, at) {
+      const { tenant, signIn } = identity;
+      if (signIn && !(await signIns.isOpen({ tenant, id: signIn.id }, at))) return false;
+      return stored.stillActs(identity, at);
+    },
+  };
+  const isOnLoopback = isLoopbackHost(host);
+  const authenticate = createAuthenticator({
+    keys,
+    signIns,
+    adminKey,
+    mostFailures: limits.failedSignIns,
+    isOnLoopback,
+    now,
+    onFailure: () => metrics.count("metier_sign_ins_failed_total"),
+  });
+  return { keys, signIns, authenticate, isOnLoopback };
 }
 
 /** Nobody could make the first key over the API, so it is made here. */

@@ -27,6 +27,7 @@ export function startSweep(context: ServiceContext): Sweep {
     if (context.now() < forgetAt) return;
     forgetAt = context.now() + FORGET_EVERY_MS;
     await forgetOldOrders(context, KEEP_ORDERS_MS);
+    await context.signIns.forgetIdle(context.now());
     await removeOldRuns(context);
   };
   const run = async (work: () => Promise<void>): Promise<void> => {

@@ -6,13 +6,14 @@ import type { IncomingMessage } from "node:http";
 import { isLoopbackAddress, isLoopbackHost } from "@metier/base/net";
 import { done, type Result } from "@metier/base/result";
 import type { Context, Hono } from "hono";
-import type { Authenticator } from "../keys/authenticate.ts";
 import { type Identity, NOBODY } from "../keys/identity.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { describeClient, hostName, type RequestClient } from "./browser-guard.ts";
+import type { PageRoute } from "./page-routes.ts";
 import { readBytes, readJsonBody, readPathParts, readQuery } from "./read-request.ts";
 import { errorBody, type HttpRefusal, refuse } from "./refusal.ts";
-import type { RouteAnswer, ServiceRoute } from "./route.ts";
+import type { RouteAnswer, RouteRequest, ServiceRoute } from "./route.ts";
 
 interface Bindings {
   readonly Bindings: { readonly incoming: IncomingMessage };
@@ -24,12 +25,13 @@ const SECURITY_HEADERS = {
   "X-Content-Type-Options": "nosniff",
   "Cache-Control": "no-store",
   "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
 export async function buildApp(
   routes: readonly ServiceRoute[],
-  authenticate: Authenticator,
+  pages: readonly PageRoute[],
   context: ServiceContext,
 ): Promise<Hono<Bindings>> {
   const { Hono } = await import("hono");
@@ -53,10 +55,22 @@ export async function buildApp(
   for (const route of routes) {
     app.on(route.method, honoPath(route.path), async (http) => {
       const from = performance.now();
-      const response = await serveRoute(route, http, authenticate, context);
+      const response = await answerSafely(`${route.method} ${route.path}`, context, () =>
+        serveRoute(route, http, context),
+      );
       // Nobody reads the body of such an answer: its stream or file would stay open.
       if (http.req.method === "HEAD") await response.body?.cancel();
       return observe(http, route.path, from, response);
+    });
+  }
+  for (const { path, answer } of pages) {
+    app.get(path, async (http) => {
+      const from = performance.now();
+      const { headers, url } = http.req.raw;
+      const response = await answerSafely(path, context, () =>
+        answer({ url: new URL(url), headers, client: clientOf(http, context) }),
+      );
+      return observe(http, path, from, response);
     });
   }
   app.notFound((http) => {
@@ -76,19 +90,17 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   "OPTIONS",
 ]);
 
-async function serveRoute(
-  route: ServiceRoute,
-  http: HttpContext,
-  authenticate: Authenticator,
-  context: ServiceContext,
+/** Whatever is thrown is the service's own fault. */
+async function answerSafely(
+  where: string,
+  { metrics, log }: ServiceContext,
+  answer: () => Promise<Result<RouteAnswer, HttpRefusal>>,
 ): Promise<Response> {
   try {
-    const identity = await identify(route, http, authenticate);
-    if (!identity.ok) return toResponse(identity);
-    return toResponse(await handle(route, http, identity.value, context));
+    return toResponse(await answer());
   } catch (fault) {
-    context.metrics.count("metier_faults_total");
-    context.log.fault(`${route.method} ${route.path}`, fault);
+    metrics.count("metier_faults_total");
+    log.fault(where, fault);
     const body = errorBody({
       code: "internal",
       message: "The service could not do this. The fault is in its log.",
@@ -98,15 +110,27 @@ async function serveRoute(
   }
 }
 
+async function serveRoute(
+  route: ServiceRoute,
+  http: HttpContext,
+  context: ServiceContext,
+): Promise<Result<RouteAnswer, HttpRefusal>> {
+  const client = clientOf(http, context);
+  const identity = await identify(route, http, client, context);
+  return identity.ok ? handle(route, http, { identity: identity.value, client }, context) : identity;
+}
+
 async function identify(
   { scope }: ServiceRoute,
   http: HttpContext,
-  authenticate: Authenticator,
+  client: RequestClient,
+  { authenticate }: ServiceContext,
 ): Promise<Result<Identity, HttpRefusal>> {
-  if (scope === "none" || (scope === "operator" && isOnThisMachine(http))) return done(NOBODY);
-  const identity = await authenticate(http.req.raw.headers, addressOf(http));
+  if (scope === "none" || (scope === "operator" && isOnThisMachine(http, client))) return done(NOBODY);
+  const identity = await authenticate.identify(http.req.raw, client);
+  if (!identity.ok || scope === "any") return identity;
   const needed = scope === "operator" ? "admin" : scope;
-  if (!identity.ok || holdsScope(identity.value.scopes, needed)) return identity;
+  if (holdsScope(identity.value.scopes, needed)) return identity;
   return refuse(
     403,
     "scope_missing",
@@ -118,7 +142,7 @@ async function identify(
 async function handle(
   route: ServiceRoute,
   http: HttpContext,
-  identity: Identity,
+  who: Pick<RouteRequest<unknown, unknown>, "identity" | "client">,
   context: ServiceContext,
 ): Promise<Result<RouteAnswer, HttpRefusal>> {
   const request = http.req.raw;
@@ -133,7 +157,7 @@ async function handle(
       query: query.value,
       body: body.value,
       headers: request.headers,
-      identity,
+      ...who,
       signal: request.signal,
       param: (name) => params.value.get(name) ?? "",
     },
@@ -193,14 +217,13 @@ function pathPattern(path: string): RegExp {
   return new RegExp(`^${plain}$`);
 }
 
-function addressOf(http: HttpContext): string {
-  return (http.env.incoming.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+function clientOf(http: HttpContext, { isOnLoopback }: ServiceContext): RequestClient {
+  return describeClient(http.env.incoming, http.req.raw.headers, isOnLoopback);
 }
 
 /** Not what a proxy on this machine passes on, nor a page that a browser was led to under another name. */
-function isOnThisMachine(http: HttpContext): boolean {
+function isOnThisMachine(http: HttpContext, { address }: RequestClient): boolean {
   const { headers } = http.req.raw;
   const isPassedOn = ["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));
-  const host = (headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
-  return isLoopbackAddress(addressOf(http)) && !isPassedOn && isLoopbackHost(host);
+  return isLoopbackAddress(address) && !isPassedOn && isLoopbackHost(hostName(headers));
 }

@@ -8,10 +8,14 @@ import type { Shape } from "@metier/base/shape";
 import type { Identity } from "../keys/identity.ts";
 import type { KeyScope } from "../keys/scopes.ts";
 import type { ServiceContext } from "../service-context.ts";
+import type { RequestClient } from "./browser-guard.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
-/** `none`: for anybody who can reach the server. `operator`: an admin key, or somebody on this machine. */
-type RouteScope = KeyScope | "none" | "operator";
+/**
+ * `none`: for anybody who can reach the server. `any`: with whatever key. `operator`: an admin key, or somebody on this
+ * machine.
+ */
+type RouteScope = KeyScope | "none" | "any" | "operator";
 
 type RouteMethod = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -33,6 +37,7 @@ export interface RouteRequest<Query, Body> {
   readonly headers: Headers;
   /** Who asks. Of a route for anybody: nobody. */
   readonly identity: Identity;
+  readonly client: RequestClient;
   /** A part of the path, by its name between braces. */
   param(name: string): string;
   /** Aborted when the client has gone. */

@@ -1,4 +1,4 @@
-/** Who a request is from, taken from its key and from nothing else. */
+/** Who a request is from, taken from its key, or from the key behind its cookie, and from nothing else. */
 import type { KeyScope } from "./scopes.ts";
 
 export interface Identity {
@@ -8,6 +8,8 @@ export interface Identity {
   readonly scopes: ReadonlySet<KeyScope>;
   /** Whom runs of this key are for; absent: nobody in particular. */
   readonly userId?: string | undefined;
+  /** Of a person who came with a cookie instead of the key. */
+  readonly signIn?: { readonly id: string; readonly csrf: string } | undefined;
 }
 
 /** Of a route that anybody may use. */

@@ -47,7 +47,7 @@ const keyBodyShape = recordShape<KeyBody>(
 type NewKey = Pick<StoredKey, "tenant" | "name" | "scopes" | "userId" | "expiresAt">;
 
 /** `revoked` and `expired` say that the secret was right: they are no guesses. */
-type KeyCheck =
+export type KeyCheck =
   | { readonly kind: "known"; readonly identity: Identity }
   | { readonly kind: "revoked" | "expired" | "unknown" };
 
@@ -55,8 +55,10 @@ export interface KeyStore {
   /** The text is given once and cannot be had again. */
   create(key: NewKey): Promise<{ readonly key: StoredKey; readonly text: string }>;
   check(text: string, now: number): Promise<KeyCheck>;
+  /** The same for a key whose text was checked before. */
+  recognize(tenant: string, id: string, now: number): Promise<KeyCheck>;
   /** For what goes on after a key was checked. Of one that is not stored, such as METIER_ADMIN_KEY, nothing is known. */
-  stillActs(identity: Pick<Identity, "tenant" | "keyId">, now: number): Promise<boolean>;
+  stillActs(identity: Pick<Identity, "tenant" | "keyId" | "signIn">, now: number): Promise<boolean>;
   list(tenant: string): Promise<readonly StoredKey[]>;
   /** `undefined`: there is none. Revoking twice keeps the first time. */
   revoke(tenant: string, id: string, now: number): Promise<StoredKey | undefined>;
@@ -84,13 +86,12 @@ export function openKeyStore(records: RecordStore): KeyStore {
         body?.digest ?? digestOf(randomBytes(8).toString("hex")),
       );
       if (stored === undefined || body === undefined || !isRight) return { kind: "unknown" };
-      if (body.revokedAt !== undefined) return { kind: "revoked" };
-      if (body.expiresAt !== undefined && body.expiresAt <= now) return { kind: "expired" };
-      const { tenant } = stored;
-      return {
-        kind: "known",
-        identity: { keyId: id, tenant, scopes: new Set(body.scopes), userId: body.userId },
-      };
+      return judge(stored, body, now);
+    },
+    async recognize(tenant, id, now) {
+      const stored = await records.get({ tenant, kind: KIND, id });
+      const body = stored && fitShape(keyBodyShape, stored.body);
+      return stored && body ? judge(stored, body, now) : { kind: "unknown" };
     },
     async stillActs({ tenant, keyId: id }, now) {
       const stored = await records.get({ tenant, kind: KIND, id });
@@ -114,6 +115,12 @@ export function openKeyStore(records: RecordStore): KeyStore {
       return all.filter((key) => key.scopes.includes("admin") && isActing(key, now));
     },
   };
+}
+
+function judge({ id: keyId, tenant }: StoredRecord, body: KeyBody, now: number): KeyCheck {
+  if (body.revokedAt !== undefined) return { kind: "revoked" };
+  if (body.expiresAt !== undefined && body.expiresAt <= now) return { kind: "expired" };
+  return { kind: "known", identity: { keyId, tenant, scopes: new Set(body.scopes), userId: body.userId } };
 }
 
 export function isActing({ revokedAt, expiresAt }: StoredKey, now: number): boolean {

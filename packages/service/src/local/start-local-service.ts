@@ -18,7 +18,7 @@ import { advanceRuns, listSecretNames } from "./advance-runs.ts";
 import { openLocalInsight } from "./open-insight.ts";
 
 interface LocalServiceOptions
-  extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times"> {
+  extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times" | "page"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
   readonly environment: Environment;

@@ -15,6 +15,7 @@ import { RUN_ROUTES } from "./run-routes.ts";
 import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
 import { SESSION_ROUTES } from "./session-routes.ts";
+import { SIGN_IN_ROUTES } from "./sign-in-routes.ts";
 import { SKILL_ROUTES } from "./skill-routes.ts";
 import { SYSTEM_ROUTES } from "./system-routes.ts";
 import { USAGE_ROUTES } from "./usage-routes.ts";
@@ -36,6 +37,7 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
   const routes: readonly ServiceRoute[] = [
     ...SYSTEM_ROUTES,
     readDocument,
+    ...SIGN_IN_ROUTES,
     ...RUN_ROUTES,
     ...RUN_EVENT_ROUTES,
     ...RUN_FILE_ROUTES,

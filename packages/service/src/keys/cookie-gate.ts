@@ -1,0 +1,77 @@
+/**
+ * A request with a sign-in cookie. It has exactly the scopes of the key that was signed in with, while that key acts; and
+ * because a browser adds cookies by itself, what changes something must also show that the service's own page has sent it.
+ */
+import { isSameSecret } from "@metier/base/digest";
+import { done, type Result } from "@metier/base/result";
+import { checkHost, checkOrigin, type RequestClient } from "../http/browser-guard.ts";
+import { type HttpRefusal, refuse } from "../http/refusal.ts";
+import type { Identity } from "./identity.ts";
+import type { KeyCheck } from "./key-store.ts";
+import type { SignIn, SignIns } from "./sign-ins.ts";
+
+const CSRF_HEADER = "x-metier-csrf";
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+interface CookieGateParts {
+  readonly signIns: SignIns;
+  /** Whether only this machine reaches the service. */
+  readonly isOnLoopback: boolean;
+  now(): number;
+  /** Of the key that was signed in with. */
+  recognize(signIn: SignIn): Promise<KeyCheck>;
+}
+
+/** `undefined`: the request has no such cookie. */
+export async function identifyByCookie(
+  { signIns, isOnLoopback, now, recognize }: CookieGateParts,
+  { method, headers }: Pick<Request, "method" | "headers">,
+  { cookieName }: Pick<RequestClient, "cookieName">,
+): Promise<Result<Identity, HttpRefusal> | undefined> {
+  const cookie = readCookie(headers, cookieName);
+  if (cookie === undefined) return undefined;
+  const host = checkHost(headers, isOnLoopback);
+  if (!host.ok) return host;
+  const signIn = await signIns.find(cookie, now());
+  if (signIn === undefined) return refuseSignedOut("You are signed out, or have not been here for 12 hours.");
+  const key = await recognize(signIn);
+  if (key.kind !== "known") {
+    await signIns.end(signIn);
+    return refuseSignedOut("The key that you signed in with no longer acts.");
+  }
+  const change = READING.has(method) ? done(undefined) : checkChange(headers, signIn);
+  return change.ok ? done({ ...key.identity, signIn: { id: signIn.id, csrf: signIn.csrf } }) : change;
+}
+
+function checkChange(headers: Headers, { csrf }: SignIn): Result<undefined, HttpRefusal> {
+  const origin = checkOrigin(headers);
+  if (!origin.ok) return origin;
+  const sent = headers.get(CSRF_HEADER);
+  if (sent !== null && isSameSecret(sent, csrf)) return done(undefined);
+  const message =
+    sent === null
+      ? "This change came with a sign-in cookie and without the header `X-Metier-CSRF`."
+      : "This change came with an `X-Metier-CSRF` that is not the one of this sign-in.";
+  return refuse(
+    403,
+    "csrf",
+    message,
+    "Send the `csrf` of `GET /v1/me` in that header. Programs use an API key instead of a cookie.",
+  );
+}
+
+function refuseSignedOut(message: string): Result<never, HttpRefusal> {
+  return refuse(401, "signed_out", message, "Sign in again, or send an API key.");
+}
+
+function readCookie(headers: Headers, name: string): string | undefined {
+  const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+/** Gone with the browser at the latest; never sent from other sites, and never seen by scripts. */
+export function writeCookie({ cookieName, isSecure }: RequestClient, cookie: string): string {
+  const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", ...(isSecure ? ["Secure"] : [])];
+  const ending = cookie === "" ? ["Max-Age=0"] : [];
+  return [`${cookieName}=${cookie}`, ...attributes, ...ending].join("; ");
+}
