@@ -10,10 +10,10 @@ import { address, changeQuery } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
 import { countOf, formatTokens } from "../state/format.ts";
 import { useKeys } from "../state/keys.ts";
-import { CatalogFilters, clearFilters, toggleRanking } from "./catalog/catalog-filters.tsx";
-import { filterSkills, indexSkills, readSkillFilter } from "./catalog/filter-skills.ts";
-import { Ranking } from "./catalog/ranking.tsx";
-import { SkillTable } from "./catalog/skill-table.tsx";
+import { CatalogFilters, clearFilters, toggleRanking } from "../catalog/catalog-filters.tsx";
+import { filterSkills, indexSkills, readSkillFilter } from "../catalog/filter-skills.ts";
+import { Ranking } from "../catalog/ranking.tsx";
+import { SkillTable } from "../catalog/skill-table.tsx";
 
 export function Catalog() {
   const known = useAnswer<ApiCatalog>(CATALOG);

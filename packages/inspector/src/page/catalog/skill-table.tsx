@@ -1,10 +1,10 @@
 /** Skills as rows: thousands of them scroll, and each says why it cannot be used. */
 import type { ApiCatalogSkill } from "@metier/service/api";
-import { Badge, StatusBadge } from "../../design/badge.tsx";
-import { type Column, Table } from "../../design/table.tsx";
-import { Message, showUnseen } from "../../design/text.tsx";
-import { linkTo } from "../../state/address.ts";
-import { countOf, formatTokens } from "../../state/format.ts";
+import { Badge, StatusBadge } from "../design/badge.tsx";
+import { type Column, Table } from "../design/table.tsx";
+import { Message, showUnseen } from "../design/text.tsx";
+import { linkTo } from "../state/address.ts";
+import { countOf, formatTokens } from "../state/format.ts";
 
 const COLUMNS: readonly Column<ApiCatalogSkill>[] = [
   { title: "Skill", width: "minmax(0, 1.7fr)", render: ({ name }) => showUnseen(name) },
@@ -54,7 +54,11 @@ const COLUMNS: readonly Column<ApiCatalogSkill>[] = [
 function About({ skill: { status, reason, description } }: { readonly skill: ApiCatalogSkill }) {
   return (
     <span title={reason ? `${reason}\n\n${description}` : description}>
-      {status !== "enabled" && reason && <span class="catalog-reason"><Message text={reason} /> </span>}
+      {status !== "enabled" && reason && (
+        <span class="catalog-reason">
+          <Message text={reason} />{" "}
+        </span>
+      )}
       <span class="soft">{showUnseen(description)}</span>
     </span>
   );

@@ -1,10 +1,10 @@
 /** What the list of skills is narrowed by; each choice stands in the address. */
 import type { ApiCatalog } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
-import { Button } from "../../design/button.tsx";
-import { CheckField, ChoiceField, TextField } from "../../design/field.tsx";
-import { address, changeQuery } from "../../state/address.ts";
-import { formatNumber } from "../../state/format.ts";
+import { Button } from "../design/button.tsx";
+import { CheckField, ChoiceField, TextField } from "../design/field.tsx";
+import { address, changeQuery } from "../state/address.ts";
+import { formatNumber } from "../state/format.ts";
 import { type FilteredSkills, listScopes, type SkillFilter, STATUSES } from "./filter-skills.ts";
 
 export function clearFilters(): void {

@@ -1,13 +1,13 @@
 /** Skills as `find` ranks them for the words of the search, narrowed by the other filters. */
 import type { ApiCatalog, ApiFind } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
-import { Answered, Empty } from "../../design/notice.tsx";
-import { HitList } from "../../parts/hit-list.tsx";
-import { findPath } from "../../parts/skill-paths.ts";
-import { linkTo } from "../../state/address.ts";
-import { useAnswer } from "../../state/answers.ts";
-import { countOf } from "../../state/format.ts";
-import { useLastKnown, useSettled } from "../../state/settled.ts";
+import { Answered, Empty } from "../design/notice.tsx";
+import { HitList } from "../parts/hit-list.tsx";
+import { findPath } from "../parts/skill-paths.ts";
+import { linkTo } from "../state/address.ts";
+import { useAnswer } from "../state/answers.ts";
+import { countOf } from "../state/format.ts";
+import { useLastKnown, useSettled } from "../state/settled.ts";
 import { filterSkills, indexSkills, type SkillFilter } from "./filter-skills.ts";
 
 export function Ranking({ catalog, filter }: { readonly catalog: ApiCatalog; readonly filter: SkillFilter }) {
