@@ -1,5 +1,6 @@
 /** A value that somebody is typing, once they pause: so that not every letter asks the server. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Known } from "./answers.ts";
 
 const PAUSE_MS = 200;
 
@@ -10,4 +11,11 @@ export function useSettled<Value>(value: Value, pauseMs: number = PAUSE_MS): Val
     return () => clearTimeout(timer);
   }, [value]);
   return settled;
+}
+
+/** The last answer stays until the next one is there, although the question is another one: nothing flickers. */
+export function useLastKnown<Value>(known: Known<Value>): Known<Value> {
+  const last = useRef<Value | undefined>(undefined);
+  if (known.value !== undefined) last.current = known.value;
+  return known.value === undefined && known.isLoading ? { ...known, value: last.current } : known;
 }
