@@ -6,10 +6,15 @@
 import type { SyntaxNode, Tree } from "@lezer/common";
 import { type ComponentChildren, createElement } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Code, showUnseen } from "./text.tsx";
+import { Code, markRedactions, showUnseen } from "./text.tsx";
 
 const MOST_TEXT = 200_000;
 const MOST_DEPTH = 60;
+
+/** The page has its own headings of the first levels. */
+const PAGE_LEVELS = 2;
+/** Of the heading drawn last: none is more than one below the one before, whatever the text says. */
+let lastLevel = PAGE_LEVELS;
 
 export function Markdown({ text }: { readonly text: string }) {
   const [parse, setParse] = useState<((text: string) => Tree) | undefined>(undefined);
@@ -24,6 +29,7 @@ export function Markdown({ text }: { readonly text: string }) {
     };
   }, []);
   if (parse === undefined || text.length > MOST_TEXT) return <Code text={text} />;
+  lastLevel = PAGE_LEVELS;
   return <div class="markdown">{drawChildren(parse(text).topNode, text, 0)}</div>;
 }
 
@@ -75,16 +81,17 @@ function drawNode(node: SyntaxNode, text: string, depth: number): ComponentChild
   if (MARKS.has(name)) return null;
   const heading = /^(?:ATX|Setext)Heading(\d)$/.exec(name)?.[1];
   const children = (): ComponentChildren[] => drawChildren(node, text, depth);
-  // The page has its own headings of the first two levels.
-  if (heading !== undefined)
-    return createElement(`h${Math.min(6, Number(heading) + 2)}`, null, ...trimmed(children()));
+  if (heading !== undefined) {
+    lastLevel = Math.min(6, Number(heading) + PAGE_LEVELS, lastLevel + 1);
+    return createElement(`h${lastLevel}`, null, ...trimmed(children()));
+  }
   const element = ELEMENTS[name];
   if (element !== undefined)
     return createElement(element, null, ...elementChildren(node, element, children()));
   const raw = text.slice(node.from, node.to);
   switch (name) {
     case "InlineCode":
-      return <code>{showUnseen(raw.replace(/^`+ ?| ?`+$/g, ""))}</code>;
+      return <code>{markRedactions(raw.replace(/^`+ ?| ?`+$/g, ""))}</code>;
     case "FencedCode":
     case "CodeBlock":
       return <Code text={codeText(node, text)} isWrapped={false} label="Code" />;
@@ -143,7 +150,9 @@ function codeText(node: SyntaxNode, text: string): string {
 
 function drawLink(node: SyntaxNode, text: string, children: () => ComponentChildren[]): ComponentChildren {
   const place = node.name === "URL" ? node : node.getChild("URL");
-  const target = place === null ? "" : text.slice(place.from, place.to);
+  // Without an address it is text between brackets, as redaction writes it.
+  if (place === null) return markRedactions(text.slice(node.from, node.to));
+  const target = text.slice(place.from, place.to);
   const shown = node.name === "Link" ? linkText(node, text, children) : showUnseen(target);
   if (!/^(?:https?:\/\/|mailto:)/i.test(target)) return <span title={target}>{shown}</span>;
   return (

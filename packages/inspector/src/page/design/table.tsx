@@ -129,10 +129,11 @@ function showRow(box: HTMLElement | null, row: number): void {
     box.scrollTop = top + ROW + head - box.clientHeight;
 }
 
-/** Which rows can be seen, with some around them. */
-function useWindow(
+/** Which rows can be seen, with some around them. `height`: of a row. */
+export function useWindow(
   box: { readonly current: HTMLElement | null },
   count: number,
+  height = ROW,
 ): { first: number; last: number } {
   const [place, setPlace] = useState({ top: 0, height: 800 });
   useLayoutEffect(() => {
@@ -152,7 +153,7 @@ function useWindow(
   useEffect(() => {
     if (box.current) setPlace({ top: box.current.scrollTop, height: box.current.clientHeight });
   }, [count]);
-  const first = Math.max(0, Math.min(Math.floor(place.top / ROW) - AROUND, count - 1));
-  const last = Math.min(count, Math.ceil((place.top + place.height) / ROW) + AROUND);
+  const first = Math.max(0, Math.min(Math.floor(place.top / height) - AROUND, count - 1));
+  const last = Math.min(count, Math.ceil((place.top + place.height) / height) + AROUND);
   return { first, last };
 }

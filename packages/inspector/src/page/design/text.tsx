@@ -1,7 +1,9 @@
 /** Times, code and JSON. What others wrote is shown as text: nothing here makes markup of it. */
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatRelative, formatTime } from "../state/format.ts";
+import { splitRedactions } from "../state/redactions.ts";
 import { Button } from "./button.tsx";
 
 const MINUTE_MS = 30_000;
@@ -36,6 +38,25 @@ export function showUnseen(text: string): string {
   );
 }
 
+/** A text of a run: where a secret was taken out, a mark with its name stands. */
+export function markRedactions(text: string): ComponentChildren {
+  const parts = splitRedactions(text);
+  if (!parts.some(({ redacted }) => redacted !== undefined)) return showUnseen(text);
+  return parts.map(({ text: part, redacted }, index) =>
+    redacted === undefined ? (
+      showUnseen(part)
+    ) : (
+      <mark
+        key={`${index}`}
+        class="redaction"
+        title="A secret stood here. It was taken out before anything was kept."
+      >
+        redacted: {redacted}
+      </mark>
+    ),
+  );
+}
+
 /** Longer texts are cut until somebody asks for the rest: a line of a megabyte must not stop the page. */
 const MOST = 20_000;
 
@@ -48,7 +69,7 @@ interface CodeProps {
 
 export function Code({ text, isWrapped = true, label }: CodeProps) {
   const [isWhole, setWhole] = useState(false);
-  const shown = showUnseen(isWhole ? text : text.slice(0, MOST));
+  const shown = markRedactions(isWhole ? text : text.slice(0, MOST));
   return (
     <div class="code">
       <pre class={isWrapped ? "wrapped" : "scrolls"} tabIndex={0} role="region" aria-label={label ?? "Text"}>

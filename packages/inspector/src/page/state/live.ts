@@ -158,6 +158,8 @@ function followRun(runId: string, show: (run: FollowedRun) => void): () => void 
 
 /** All events of a run at once, for comparing and exporting. */
 export async function readEvents(runId: string): Promise<readonly ApiRunEvent[]> {
+  const known = exportedAnswer<readonly ApiRunEvent[]>(eventsPath(runId));
+  if (known) return known;
   const answer = await ask<{ readonly data: readonly ApiRunEvent[] }>(`${eventsPath(runId)}?as=list`);
   return answer.ok ? answer.value.data : [];
 }

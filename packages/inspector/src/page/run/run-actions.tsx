@@ -1,0 +1,107 @@
+/** What can be done with a run: cancel it, ask for the same again, compare it, take it along. */
+import type { ApiList, ApiRun, ApiRunEvent, ApiRunSummary } from "@metier/service/api";
+import { useState } from "preact/hooks";
+import { Button, LinkButton } from "../design/button.tsx";
+import { Dialog } from "../design/dialog.tsx";
+import { Answered, Empty, FailureNotice } from "../design/notice.tsx";
+import { RunTable } from "../parts/run-table.tsx";
+import { linkTo } from "../state/address.ts";
+import { ask, type Failure, isExport, may, reloadAll, useAnswer } from "../state/answers.ts";
+
+const ENDED: ReadonlySet<string> = new Set(["completed", "limited", "failed", "refused", "cancelled"]);
+
+export function hasEnded(run: ApiRunSummary): boolean {
+  return ENDED.has(run.status);
+}
+
+interface RunActionsProps {
+  readonly run: ApiRun;
+  readonly events: readonly ApiRunEvent[];
+  readonly childEvents: ReadonlyMap<string, readonly ApiRunEvent[]>;
+  /** What was asked, where it is known. */
+  readonly message: string;
+}
+
+export function RunActions({ run, events, childEvents, message }: RunActionsProps) {
+  const [dialog, setDialog] = useState<"cancel" | "compare" | undefined>(undefined);
+  if (isExport) return null;
+  const close = (): void => setDialog(undefined);
+  const path = `/v1/runs/${encodeURIComponent(run.id)}`;
+  const isCancelable = !hasEnded(run) && run.origin !== "kept" && run.parent === undefined;
+  return (
+    <>
+      {isCancelable && may("run") && (
+        <Button kind="danger" isDisabled={run.isCancelled ?? false} onPress={() => setDialog("cancel")}>
+          {run.isCancelled ? "Being cancelled" : "Cancel"}
+        </Button>
+      )}
+      {run.skill !== undefined && may("run") && (
+        <LinkButton href={linkTo(["playground"], { skill: run.skill, q: message })}>Run again</LinkButton>
+      )}
+      <Button onPress={() => setDialog("compare")}>Compare…</Button>
+      <LinkButton href={`${path}/export.html`} download={`run-${run.id}.html`}>
+        Export as page
+      </LinkButton>
+      <Button onPress={() => saveJson(run, events, childEvents)}>Export as JSON</Button>
+      {dialog === "cancel" && <CancelDialog path={path} onClose={close} />}
+      {dialog === "compare" && <CompareDialog run={run} onClose={close} />}
+    </>
+  );
+}
+
+function CancelDialog({ path, onClose }: { readonly path: string; onClose(): void }) {
+  const [failure, setFailure] = useState<Failure | undefined>(undefined);
+  const cancel = async (): Promise<void> => {
+    const answer = await ask(`${path}/cancel`, "POST");
+    if (!answer.ok) return setFailure(answer.refusal);
+    reloadAll(path);
+    onClose();
+  };
+  return (
+    <Dialog title="Cancel this run?" onClose={onClose}>
+      <p>Its processes are ended. What it did so far stays, and so do its files.</p>
+      {failure && <FailureNotice failure={failure} />}
+      <div class="row">
+        <Button kind="danger" onPress={() => void cancel()}>
+          Cancel the run
+        </Button>
+        <Button onPress={onClose}>Let it go on</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function CompareDialog({ run, onClose }: { readonly run: ApiRun; onClose(): void }) {
+  const path = `/v1/runs?limit=200${run.skill === undefined ? "" : `&skill=${encodeURIComponent(run.skill)}`}`;
+  const known = useAnswer<ApiList<ApiRunSummary>>(path);
+  return (
+    <Dialog title="Compare with another run" onClose={onClose}>
+      <Answered known={known} path={path}>
+        {({ data }) => {
+          const others = data.filter(({ id }) => id !== run.id);
+          return others.length === 0 ? (
+            <Empty title="There is no other run of this skill.">
+              <p>Run it again, then compare the two.</p>
+            </Empty>
+          ) : (
+            <RunTable runs={others} linkOf={({ id }) => linkTo(["compare", run.id, id])} isShort />
+          );
+        }}
+      </Answered>
+    </Dialog>
+  );
+}
+
+function saveJson(
+  run: ApiRun,
+  events: readonly ApiRunEvent[],
+  childEvents: ReadonlyMap<string, readonly ApiRunEvent[]>,
+): void {
+  const children = Object.fromEntries(childEvents);
+  const text = JSON.stringify({ run, events, children }, null, 2);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = `run-${run.id}.json`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
