@@ -18,13 +18,13 @@ const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** `/` and `/assets/…`. Throws where this build has no page. */
+/** `index.html` and `assets/…`. Throws where this build has no page. */
 export function readPage(): { find(path: string): PageFile | undefined } {
   const files = new Map<string, PageFile>();
   for (const { path, body } of readPageFiles()) {
     const type = TYPES[extname(path)] ?? "application/octet-stream";
     const cache = /-[A-Z0-9]{8}\.\w+$/.test(path) ? "immutable" : "revalidate";
-    files.set(path === "index.html" ? "/" : `/${path}`, { body, type, cache });
+    files.set(path, { body, type, cache });
   }
   return { find: (path) => files.get(path) };
 }

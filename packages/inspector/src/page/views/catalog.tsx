@@ -1,6 +1,10 @@
 /** The first page: every skill, whether it can be used and why not, what it costs, and what is wrong with it. */
 import type { ApiCatalog } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
+import { CatalogFilters, clearFilters, toggleRanking } from "../catalog/catalog-filters.tsx";
+import { filterSkills, indexSkills, readSkillFilter } from "../catalog/filter-skills.ts";
+import { Ranking } from "../catalog/ranking.tsx";
+import { SkillTable } from "../catalog/skill-table.tsx";
 import { Button } from "../design/button.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Page } from "../design/page.tsx";
@@ -10,10 +14,6 @@ import { address, changeQuery } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
 import { countOf, formatTokens } from "../state/format.ts";
 import { useKeys } from "../state/keys.ts";
-import { CatalogFilters, clearFilters, toggleRanking } from "../catalog/catalog-filters.tsx";
-import { filterSkills, indexSkills, readSkillFilter } from "../catalog/filter-skills.ts";
-import { Ranking } from "../catalog/ranking.tsx";
-import { SkillTable } from "../catalog/skill-table.tsx";
 
 export function Catalog() {
   const known = useAnswer<ApiCatalog>(CATALOG);

@@ -8,10 +8,6 @@ import { Page } from "../design/page.tsx";
 import { type Tab, Tabs } from "../design/tabs.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
 import { skillPath } from "../parts/skill-paths.ts";
-import { changeQuery, goTo, linkTo } from "../state/address.ts";
-import { isExport, may, useAnswer } from "../state/answers.ts";
-import { useKeys } from "../state/keys.ts";
-import type { ViewProps } from "./all-views.ts";
 import { ClientsTab } from "../skill/clients-tab.tsx";
 import { CostTab } from "../skill/cost-tab.tsx";
 import { FilesTab } from "../skill/files-tab.tsx";
@@ -21,6 +17,10 @@ import { ProblemsTab } from "../skill/problems-tab.tsx";
 import { RunsTab } from "../skill/runs-tab.tsx";
 import { TestsTab } from "../skill/tests-tab.tsx";
 import { TrustTab } from "../skill/trust-tab.tsx";
+import { changeQuery, goTo, linkTo } from "../state/address.ts";
+import { isExport, may, useAnswer } from "../state/answers.ts";
+import { useKeys } from "../state/keys.ts";
+import type { ViewProps } from "./all-views.ts";
 
 interface SkillTab extends Omit<Tab, "render" | "count"> {
   readonly count?: (skill: ApiSkill) => number;
