@@ -294,7 +294,7 @@ export const RUN: ApiRun = {
   },
   diagnostics: [
     {
-      code: "hook.timeout",
+      code: "hook.failed",
       severity: "warning",
       message: "The hook `Stop` took longer than 5 s and was not asked.",
     },

@@ -114,7 +114,8 @@ export async function reload(path: string): Promise<void> {
 
 /** Those that a view shows now, or showed lately, and whose path begins so. */
 export function reloadAll(prefix: string): void {
-  for (const path of kept.keys()) if (path.startsWith(prefix)) void reload(path);
+  // A copy: whoever is used again moves to the end of the map.
+  for (const path of [...kept.keys()]) if (path.startsWith(prefix)) void reload(path);
 }
 
 function entryOf<Value>(path: string): Signal<Known<Value>> {

@@ -4,7 +4,7 @@
  */
 
 import type { ApiChange, ApiRunEvent } from "@metier/service/api";
-import { type Signal, signal } from "@preact/signals";
+import { computed, effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ask, exportedAnswer, findMe, isExport, me, reloadAll } from "./answers.ts";
 
@@ -29,8 +29,15 @@ export function onChange(listener: (change: ApiChange) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+const keyId = computed(() => me.value?.keyId);
+
+/** For as long as somebody is signed in. */
 export function followChanges(): void {
   if (isExport) return;
+  effect(() => (keyId.value === undefined ? undefined : openChanges()));
+}
+
+function openChanges(): () => void {
   const pending = new Set<string>();
   const gather = (prefixes: readonly string[]): void => {
     if (pending.size === 0) {
@@ -41,10 +48,14 @@ export function followChanges(): void {
     }
     for (const prefix of prefixes) pending.add(prefix);
   };
-  openStream("/v1/changes", {
-    onOpen(isAgain) {
+  let isFirst = true;
+  return openStream("/v1/changes", {
+    onOpen() {
+      const wasLost = connection.peek() === "lost";
       connection.value = "live";
-      if (isAgain) reloadAll("/");
+      // Nobody told of what changed until now.
+      if (!isFirst || wasLost) reloadAll("/");
+      isFirst = false;
     },
     onLost: () => {
       connection.value = "lost";
@@ -58,8 +69,7 @@ export function followChanges(): void {
 }
 
 interface StreamListener {
-  /** `isAgain`: after a cut. */
-  onOpen?(isAgain: boolean): void;
+  onOpen?(): void;
   onLost?(): void;
   onMessage(data: unknown, kind: string): void;
 }
@@ -71,14 +81,10 @@ interface StreamListener {
 function openStream(path: string, listener: StreamListener, isDone: () => boolean = () => false): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let wasOpen = false;
   let isClosed = false;
   const open = (): void => {
     source = new EventSource(path);
-    source.onopen = () => {
-      listener.onOpen?.(wasOpen);
-      wasOpen = true;
-    };
+    source.onopen = () => listener.onOpen?.();
     const take = (event: MessageEvent<string>): void =>
       listener.onMessage(JSON.parse(event.data), event.type);
     source.onmessage = take;
