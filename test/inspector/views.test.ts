@@ -1,0 +1,69 @@
+/** Every view in a real browser: nobody is shut out by how it is built, it fits a phone, and it complains about nothing. */
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { describeInBrowser } from "../support/chromium.ts";
+import { type Inspected, inspect } from "../support/inspected-service.ts";
+import {
+  addressOf,
+  type FilledService,
+  fillService,
+  VIEW_ADDRESSES,
+  type ViewName,
+  writeViewSkills,
+} from "../support/view-answers.ts";
+import { createWorld } from "../support/world.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const VIEWS = Object.keys(VIEW_ADDRESSES) as ViewName[];
+
+async function openFilled(): Promise<{ readonly service: Inspected; readonly filled: FilledService }> {
+  const world = createWorld();
+  writeViewSkills(world);
+  const service = await inspect(world);
+  return { service, filled: await fillService(service) };
+}
+
+/** Until nothing is on its way any more. */
+async function visit(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.waitForFunction(() => !document.querySelector(".loading")?.textContent);
+}
+
+/** `rule: element`, in words that tell what to mend. */
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  });
+}
+
+describeInBrowser("every view", () => {
+  test.each(["light", "dark"] as const)("[18] axe finds nothing, %s", async (colorScheme) => {
+    const { service, filled } = await openFilled();
+    const { page, complaints } = await service.open("/skills", { colorScheme, bypassCSP: true });
+    for (const view of VIEWS) {
+      await visit(page, `${service.url}/#${addressOf(view, filled)}`);
+      expect({ view, found: await violations(page) }).toEqual({ view, found: [] });
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  test("[18] at 400 pixels nothing is wider than the screen, and the policy keeps nothing from working", async () => {
+    const { service, filled } = await openFilled();
+    const { page, complaints } = await service.open("/skills", { viewport: { width: 400, height: 800 } });
+    for (const view of VIEWS) {
+      await visit(page, `${service.url}/#${addressOf(view, filled)}`);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect({ view, width }).toEqual({ view, width: 400 });
+    }
+    expect(complaints).toEqual([]);
+  });
+});
