@@ -390,6 +390,8 @@ export interface ApiRouting {
     readonly similarity: number;
     readonly suggestion: string;
   }[];
+  /** There are more skills than are compared with each other, which are this many: then there are no pairs. */
+  readonly mostCompared?: number;
 }
 
 /** `GET /v1/routing/why?q=&skill=`: what would make this skill win. */
