@@ -188,6 +188,8 @@ export interface DurableRunFilter {
   readonly userId?: string | undefined;
   /** Only runs that no other run started. */
   readonly isRoot?: boolean | undefined;
+  /** Only this root run and what it started. */
+  readonly rootId?: string | undefined;
   /** Newest first; those before this id. */
   readonly before?: string | undefined;
   /** How many at most. */

@@ -10,6 +10,7 @@ export type {
   IterationComparison,
 } from "./evaluation.ts";
 export { makeIteration, type RecordingChoice, writeJson } from "./evaluation-files.ts";
+export { compareDescriptions, findByDescription } from "./routing/compare-descriptions.ts";
 export { type DescriptionReport, describeRouting } from "./routing/describe-skill.ts";
 export { evaluateRouting, type Routing, type RoutingEvaluation } from "./routing/evaluate-routing.ts";
 export { evaluateTriggers, type QueryResult, type TriggerEvaluation } from "./routing/evaluate-triggers.ts";

@@ -4,6 +4,6 @@ export { findOutdated } from "./install/outdated.ts";
 export { describePlugin, reportMissingPlugins } from "./install/plugin-config.ts";
 export { removeSkills } from "./install/remove.ts";
 export { rollBack } from "./install/rollback.ts";
-export { showTextChange } from "./install/update/compare-content.ts";
+export { type ComparedFile, compareFiles, showTextChange } from "./install/update/compare-content.ts";
 export { updateSkills } from "./install/update.ts";
 export { verifySkills } from "./install/verify.ts";

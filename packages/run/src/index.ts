@@ -132,6 +132,7 @@ export {
   type SkillToolsOptions,
   skillTools,
 } from "./tools/skill-tools.ts";
+export { ruleLine } from "./tools/suggest-rules.ts";
 export {
   answer,
   checkProgramTools,

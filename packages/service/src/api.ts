@@ -402,6 +402,8 @@ export interface ApiRouting {
     readonly similarity: number;
     readonly suggestion: string;
   }[];
+  /** There are more skills than are compared with each other, which are this many: then there are no pairs. */
+  readonly mostCompared?: number;
   /** Where requests went that somebody wrote down, by words alone or by a model. Absent: none were asked. */
   readonly routed?: readonly ApiRouted[];
 }

@@ -4,7 +4,7 @@
  */
 import { ConfigError } from "@metier/base/errors";
 import { safeLine, safeText } from "@metier/base/text";
-import type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "@metier/run";
+import { type ApprovalAnswer, type ApprovalQuestion, type AskApproval, ruleLine } from "@metier/run";
 import { setConfigValue } from "@metier/skills/config";
 import { askWord, type CliIo } from "../context.ts";
 import { type Style, styleFor } from "../output/style.ts";
@@ -136,11 +136,6 @@ function choicesText(
     ...(hidden > 0 ? [`  ${style.bold("d")}  show the whole diff first`] : []),
     `  ${style.bold("n")}  no (default)`,
   ].join("\n");
-}
-
-/** As it stands in the file. */
-function ruleLine(pattern: string): string {
-  return safeLine(`${JSON.stringify(pattern)} = "allow"`);
 }
 
 /** Where it cannot be written it counts for this session, and the user hears why. */

@@ -59,13 +59,22 @@ interface Conditions {
   readonly values: readonly (string | number)[];
 }
 
-function runConditions({ tenant, status, skill, userId, isRoot, before }: DurableRunFilter): Conditions {
+function runConditions({
+  tenant,
+  status,
+  skill,
+  userId,
+  isRoot,
+  rootId,
+  before,
+}: DurableRunFilter): Conditions {
   const marks = status?.map(() => "?").join(", ");
   return joinConditions([
     ["tenant = ?", tenant],
     [`status IN (${marks})`, status],
     ["skill = ?", skill],
     ["user_id = ?", userId],
+    ["root_id = ?", rootId],
     ["parent_id IS NULL", isRoot === true ? [] : undefined],
     ["parent_id IS NOT NULL", isRoot === false ? [] : undefined],
     ["position < (SELECT position FROM runs WHERE id = ?)", before],

@@ -95,6 +95,8 @@ export type RunEventBody =
       readonly skill: string;
       readonly source: "model" | "user" | "code";
       readonly location: string;
+      /** The content identity of the skill; absent: it has no files, or too many to hash before a run. */
+      readonly digest?: string | undefined;
       readonly trust: "trusted" | "untrusted";
       readonly model: string;
       readonly depth: number;

@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { removeFolder } from "@metier/base/files";
 import type { Result } from "@metier/base/result";
+import { identifyContent } from "@metier/skills/trust";
 import type { ModelMessage } from "ai";
 import type { Leave } from "../durable/parking.ts";
 import type { RunEventBody } from "../events/run-event.ts";
@@ -111,6 +112,7 @@ function describeStart(context: RunContext): RunEventBody {
     skill: subject.skill.name,
     source: subject.source,
     location: subject.skill.location,
+    digest: digestOf(subject.skill),
     trust: subject.trust.level,
     model: model.id,
     depth: subject.chain.length,
@@ -123,6 +125,15 @@ function describeStart(context: RunContext): RunEventBody {
     cwd,
     env: Object.keys(deliverValues(subject, context.memory)).sort(),
   };
+}
+
+/** What is larger is not hashed before a run: its version is known where it is locked or granted. */
+const HASHED = { entries: 2_000, bytes: 32 * 1024 * 1024 };
+
+function digestOf({ form, location, directory }: RunContext["subject"]["skill"]): string | undefined {
+  if (form === undefined || directory === undefined || location === "") return undefined;
+  const identity = identifyContent({ form, location, directory }, HASHED);
+  return identity.ok ? identity.value.digest : undefined;
 }
 
 function finish(

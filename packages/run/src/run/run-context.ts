@@ -66,7 +66,8 @@ export interface RunGiven {
 /** What a run is about: a prepared skill, or the user's own conversation. */
 export interface RunSubject
   extends Pick<PreparedInvocation, "source" | "caller" | "chain" | "trust" | "env"> {
-  readonly skill: Pick<Skill, "name" | "location">;
+  /** With its folder where it is one of a catalog. */
+  readonly skill: Pick<Skill, "name" | "location"> & Partial<Pick<Skill, "form" | "directory">>;
 }
 
 export interface RunContext extends RunGiven {

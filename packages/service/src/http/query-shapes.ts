@@ -15,6 +15,15 @@ export function numberText(least: number, most: number): Shape<number> {
   );
 }
 
+/** An amount as a query writes it, such as `0.25`. */
+export const amountText: Shape<number> = describedShape<number>(
+  () => ({ type: "number", minimum: 0 }),
+  (value, place) =>
+    typeof value === "string" && /^\d{1,9}(\.\d{1,9})?$/.test(value)
+      ? Number(value)
+      : refuseShape(value, place, "an amount, such as `0.25`"),
+);
+
 /** `2026-11-17` or `2026-11-17T08:00:00Z`, as milliseconds. */
 export const timeText: Shape<number> = describedShape<number>(
   () => ({ type: "string", format: "date-time" }),

@@ -3,7 +3,21 @@
  * in an answer may be shown to the tenant: it holds no place of the server, and it is bounded.
  */
 import type { JsonObject } from "@metier/base/json";
-import type { ApiCatalog, ApiFileText, ApiFind, ApiListing, ApiPlan, ApiSkill } from "../api.ts";
+import type { Result } from "@metier/base/result";
+import type {
+  ApiCatalog,
+  ApiDiff,
+  ApiEvalSummary,
+  ApiFileText,
+  ApiFind,
+  ApiIteration,
+  ApiListing,
+  ApiPlan,
+  ApiRouting,
+  ApiRoutingWhy,
+  ApiSkill,
+} from "../api.ts";
+import type { HttpRefusal } from "../http/refusal.ts";
 
 export interface Insight {
   /** What this tenant may see, as it is now. */
@@ -28,6 +42,15 @@ export interface SkillInsight {
   skill(address: string): Promise<ApiSkill | undefined>;
   /** `undefined`: there is no such skill, or it has no such file. */
   file(address: string, path: string): Promise<ApiFileText | undefined>;
+  /** Two versions, by digest. */
+  diff(address: string, from: string, to: string): Promise<Result<ApiDiff, HttpRefusal>>;
   /** What a run of this order would do. */
   plan(order: JsonObject, caller: PlanCaller): Promise<ApiPlan>;
+  routing(): Promise<ApiRouting>;
+  /** `undefined`: no usable skill has this name. */
+  why(query: string, skill: string): Promise<ApiRoutingWhy | undefined>;
+  evals(): Promise<readonly ApiEvalSummary[]>;
+  iteration(skill: string, number: number): Promise<ApiIteration | undefined>;
+  /** A file that a run of an evaluation left, below its iteration. */
+  output(skill: string, number: number, path: string): Promise<ApiFileText | undefined>;
 }

@@ -1,6 +1,7 @@
 /** What one tenant may see of skills, over one snapshot of them. Whatever takes long is done once, when it is first asked for. */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
+import { done } from "@metier/base/result";
 import { once } from "@metier/base/turns";
 import {
   type FindIndex,
@@ -11,8 +12,12 @@ import {
   visibleSkills,
 } from "@metier/skills";
 import type { ApiCatalog } from "../api.ts";
+import { refuseMissing } from "../http/refusal.ts";
 import { MOST_SKILLS, showDiagnostics } from "./bounds.ts";
+import { compareSkills, explainRouting } from "./compare-skills.ts";
+import { compareVersions } from "./compare-versions.ts";
 import { describeSkill, type SkillFacts } from "./describe-skill.ts";
+import { openIterations } from "./eval-iterations.ts";
 import { findSkills } from "./find-skills.ts";
 import type { SkillInsight } from "./insight.ts";
 import { type KnownSkill, summarizeSkill } from "./know-skills.ts";
@@ -28,10 +33,14 @@ export interface SkillInsightParts {
   readonly lookOver: LookOver;
   /** Rules of the scan that the config leaves out. */
   readonly ignoredRules: readonly string[];
+  /** Where workspaces of evaluations may lie. */
+  readonly evalFolders: readonly string[];
   readonly cacheFolder?: string | undefined;
   /** The same value without places of this machine. */
   hide<Value>(value: Value): Value;
   factsOf(known: KnownSkill, digest: string | undefined): Promise<SkillFacts>;
+  /** Where these versions of a skill lie, in their order; `undefined`: it has no such version. */
+  versionFolders(known: KnownSkill, digests: readonly string[]): Promise<readonly (string | undefined)[]>;
 }
 
 export function openSkillInsight(parts: SkillInsightParts): Omit<SkillInsight, "plan"> {
@@ -40,6 +49,7 @@ export function openSkillInsight(parts: SkillInsightParts): Omit<SkillInsight, "
   const usable = visibleSkills(
     known.flatMap(({ skill, status }) => (status === "enabled" && skill ? [skill] : [])),
   );
+  const iterations = openIterations(parts.evalFolders);
   const openIndex = once(() => openIndexOf(usable, parts.cacheFolder));
   const look = (asked: KnownSkill): Promise<LookedOver> =>
     asked.location === ""
@@ -65,6 +75,18 @@ export function openSkillInsight(parts: SkillInsightParts): Omit<SkillInsight, "
       const asked = reach(address);
       return asked && hide(readSkillFile(asked, path, linkRoots));
     },
+    async diff(address, from, to) {
+      const asked = reach(address);
+      if (asked === undefined) return refuseMissing("skill", address, "/v1/catalog");
+      const folders = await parts.versionFolders(asked, [from, to]);
+      const compared = await compareVersions({ known: asked, from, to, folders, lookOver, ignoredRules });
+      return compared.ok ? done(hide(compared.value)) : compared;
+    },
+    routing: once(() => compareSkills(usable)),
+    why: async (query, name) => hide(await explainRouting(usable, query, name)),
+    evals: async () => hide(iterations.list()),
+    iteration: async (name, number) => hide(iterations.read(name, number)),
+    output: async (name, number, path) => hide(iterations.output(name, number, path)),
   };
 }
 

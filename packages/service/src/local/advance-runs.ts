@@ -2,12 +2,12 @@
  * Which `Metier` goes on with a run: the server's, or one over the uploaded version that the run was started with; for the
  * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
  */
-import { isJsonObject, type JsonObject } from "@metier/base/json";
 import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
 import type { Metier, MetierOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
+import { pinnedOf } from "../runs/project-run.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 
 interface AdvanceParts {
@@ -54,11 +54,9 @@ interface UploadFolder {
 }
 
 /** `undefined`: it is a skill of the server, or of nobody any more, which the run then says. */
-async function findUpload(
-  { shelf }: AdvanceParts,
-  { tenant, skill, order }: DurableRun,
-): Promise<UploadFolder | undefined> {
-  const version = pinnedOf(order).skillVersion;
+async function findUpload({ shelf }: AdvanceParts, run: DurableRun): Promise<UploadFolder | undefined> {
+  const { tenant, skill } = run;
+  const version = pinnedOf(run).skillVersion;
   if (skill === undefined || typeof version !== "string") return undefined;
   const path = await shelf.folder(tenant, skill, version);
   const known = (await shelf.versions(tenant, skill)).find(({ digest }) => digest === version);
@@ -110,17 +108,13 @@ async function openSecrets(
 /** Those that its agent names, in the version that the run was started with; absent: all. */
 async function allowedSkills(
   { records }: AdvanceParts,
-  { tenant, order, skill }: DurableRun,
+  run: DurableRun,
 ): Promise<readonly string[] | undefined> {
-  const { agent } = pinnedOf(order);
+  const { tenant, skill } = run;
+  const { agent } = pinnedOf(run);
   if (typeof agent !== "string") return undefined;
   const pinned = await findPinnedAgent(records, tenant, agent);
   if (pinned === undefined) return []; // What it was limited to is not known any more.
   const { skills } = pinned.definition;
   return skills === undefined || skill === undefined ? skills : [skill, ...skills];
-}
-
-/** What the service wrote beside the order. */
-function pinnedOf({ service }: JsonObject): JsonObject {
-  return isJsonObject(service) ? (service as JsonObject) : {};
 }

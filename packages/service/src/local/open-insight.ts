@@ -3,6 +3,7 @@
  * what it has uploaded. A snapshot is made when the catalog or an upload has changed; until then it is the same one.
  */
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import { MetierError } from "@metier/base/errors";
 import type { JsonObject } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
@@ -10,6 +11,7 @@ import { readOrder, toRequest } from "@metier/run";
 import { createPathHider, type PathHider } from "@metier/run/events";
 import type { Metier } from "@metier/runtime";
 import { type Catalog, linkTargets } from "@metier/skills";
+import { identifyContent } from "@metier/skills/trust";
 import type { ApiPlan } from "../api.ts";
 import { countEvalCases } from "../insight/count-cases.ts";
 import { describePlan } from "../insight/describe-plan.ts";
@@ -37,6 +39,8 @@ export interface LocalInsightParts {
   /** Of the secrets that runs of a tenant get. */
   secretNames(tenant: string): Promise<readonly string[]>;
   readonly hiddenFolders: ServiceContext["hiddenFolders"];
+  /** Where workspaces of evaluations are looked for, beside the skills themselves. */
+  readonly evalFolders: readonly string[];
 }
 
 /** Tenants that were looked at last. */
@@ -119,10 +123,12 @@ async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
     diagnostics: isHome ? otherDiagnostics(catalog, own) : [],
     linkRoots,
     lookOver,
+    evalFolders: isHome ? findEvalFolders(own, parts.evalFolders) : [],
     ignoredRules: config.config.scan.ignore,
     cacheFolder: isHome ? places.cache : undefined,
     hide,
     factsOf,
+    versionFolders: (known, digests) => findVersions(parts, known, digests),
   });
   return { ...insight, plan: async (order, caller) => hide(await planOrder(parts, uploads, order, caller)) };
 }
@@ -147,6 +153,12 @@ async function planOrder(
   });
   const planned = await view.plan(toRequest(read));
   return describePlan(planned, { seesSystem, asksAlways: read.approve === "every" });
+}
+
+/** What was evaluated lies where `metier eval` was started, or beside the skill. */
+function findEvalFolders(own: readonly KnownSkill[], given: readonly string[]): readonly string[] {
+  const beside = own.filter(({ location }) => location !== "").map(({ directory }) => dirname(directory));
+  return [...new Set([...given, ...beside])];
 }
 
 interface Uploads {
@@ -198,6 +210,21 @@ async function describeUpload(
     ];
   });
   return { versions: versions.map((version) => showUpload(version, current)), grants };
+}
+
+async function findVersions(
+  { shelf, tenant, metier }: SnapshotParts,
+  known: KnownSkill,
+  digests: readonly string[],
+): Promise<readonly (string | undefined)[]> {
+  if (known.source === "upload") {
+    return Promise.all(digests.map((digest) => shelf.folder(tenant, known.name, digest)));
+  }
+  if (known.form !== "directory" || known.location === "") return digests.map(() => undefined);
+  const identity = identifyContent(known);
+  const now = identity.ok ? identity.value.digest : undefined;
+  const versions = listOwnVersions(known, now, metier.places);
+  return digests.map((wanted) => versions.find(({ digest }) => digest === wanted)?.folder);
 }
 
 async function countTests(known: KnownSkill): Promise<SkillFacts["tests"]> {

@@ -24,6 +24,8 @@ interface LocalServiceOptions
   readonly environment: Environment;
   /** How long approvals and questions wait for an answer, in milliseconds. Default: for ever. */
   readonly questionMs?: number | undefined;
+  /** Where workspaces of `metier eval` are looked for, beside the skills. Default: the working directory. */
+  readonly evalFolders?: readonly string[];
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
 }
@@ -101,6 +103,7 @@ async function startOver(
     own: async () => own,
     openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, bundled: false, config: ONLY_NAMED }),
     shelf,
+    evalFolders: options.evalFolders ?? [process.cwd()],
     secretNames: (tenant) => listSecretNames(records, tenant),
     hiddenFolders,
   });

@@ -6,9 +6,11 @@ import { AGENT_ROUTES } from "./agent-routes.ts";
 import { AUDIT_ROUTES } from "./audit-routes.ts";
 import { CATALOG_ROUTES } from "./catalog-routes.ts";
 import { CHANGE_ROUTES } from "./change-routes.ts";
+import { EVAL_ROUTES } from "./eval-routes.ts";
 import { KEY_ROUTES } from "./key-routes.ts";
 import { PLAN_ROUTES } from "./plan-routes.ts";
 import { QUESTION_ROUTES } from "./question-routes.ts";
+import { ROUTING_ROUTES } from "./routing-routes.ts";
 import { RUN_EVENT_ROUTES } from "./run-event-routes.ts";
 import { RUN_FILE_ROUTES } from "./run-file-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
@@ -17,6 +19,7 @@ import { SECRET_ROUTES } from "./secret-routes.ts";
 import { SESSION_ROUTES } from "./session-routes.ts";
 import { SIGN_IN_ROUTES } from "./sign-in-routes.ts";
 import { SKILL_ROUTES } from "./skill-routes.ts";
+import { STATISTICS_ROUTES } from "./statistics-routes.ts";
 import { SYSTEM_ROUTES } from "./system-routes.ts";
 import { USAGE_ROUTES } from "./usage-routes.ts";
 
@@ -45,12 +48,15 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     ...SKILL_ROUTES,
     ...CATALOG_ROUTES,
     ...PLAN_ROUTES,
+    ...ROUTING_ROUTES,
+    ...EVAL_ROUTES,
     ...CHANGE_ROUTES,
     ...AGENT_ROUTES,
     ...SESSION_ROUTES,
     ...SCHEDULE_ROUTES,
     ...SECRET_ROUTES,
     ...USAGE_ROUTES,
+    ...STATISTICS_ROUTES,
     ...AUDIT_ROUTES,
     ...KEY_ROUTES,
   ];

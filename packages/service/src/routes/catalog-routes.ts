@@ -166,10 +166,35 @@ const readSkillText = defineRoute({
   },
 });
 
+interface DiffQuery {
+  readonly from: string;
+  readonly to: string;
+}
+
+const compareSkillVersions = defineRoute<DiffQuery>({
+  method: "GET",
+  path: "/v1/catalog/skills/{address}/diff",
+  scope: "read",
+  group: GROUP,
+  summary: "Compare two versions of a skill, with what the scan finds on the lines that are new.",
+  query: tableShape<DiffQuery>({ from: boundedText(128, 1), to: boundedText(128, 1) }, ["from", "to"]),
+  answers: {
+    200: {
+      about: "The files that differ; those that are not text have no lines.",
+      schema: objectOf({ from: TEXT_FIELD, to: TEXT_FIELD, files: objects }),
+    },
+  },
+  async handle({ query: { from, to }, identity, param }, { insight }) {
+    const compared = await (await insight.open(identity.tenant)).diff(param("address"), from, to);
+    return compared.ok ? replyWith(compared.value) : compared;
+  },
+});
+
 export const CATALOG_ROUTES: readonly ServiceRoute[] = [
   readCatalog,
   findInCatalog,
   readListing,
   readSkillPage,
   readSkillText,
+  compareSkillVersions,
 ];

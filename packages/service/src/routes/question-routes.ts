@@ -4,8 +4,9 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { done, type Refused, type Result } from "@metier/base/result";
-import { choiceShape, jsonShape, tableShape } from "@metier/base/shape";
+import { choiceShape, fitShape, jsonShape, listShape, tableShape, textShape } from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
+import { ruleLine } from "@metier/run";
 import {
   boundedText,
   DEFAULT_PAGE,
@@ -39,8 +40,12 @@ const approvalSchema = objectOf(
     id: TEXT_FIELD,
     run: TEXT_FIELD,
     kind: TEXT_FIELD,
+    skill: TEXT_FIELD,
     tool: TEXT_FIELD,
     input: {},
+    rule: TEXT_FIELD,
+    diff: TEXT_FIELD,
+    alwaysRule: TEXT_FIELD,
     status: statusSchema,
     askedAt: TIME_FIELD,
   },
@@ -58,7 +63,7 @@ interface ListQuery {
   readonly limit?: number;
 }
 
-const listShape = tableShape<ListQuery>({
+const queryShape = tableShape<ListQuery>({
   status: choiceShape(...STATUSES),
   run: boundedText(64),
   after: boundedText(128),
@@ -79,8 +84,11 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
   const projection = await openProjection(context.journal, question.runId, context.hiddenFolders);
   const time = (name: string, at: number | undefined): JsonObject =>
     at === undefined ? {} : { [name]: new Date(at).toISOString() };
+  const { rules, ...body } = projection.value(question.body) as JsonObject;
   return {
-    ...(projection.value(question.body) as JsonObject),
+    ...(await skillOf(context, question)),
+    ...body,
+    ...describeAlways(rules),
     id: question.id,
     run: question.runId,
     root: question.rootId,
@@ -92,6 +100,18 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
     ...(question.answeredBy !== undefined && { answeredBy: question.answeredBy }),
     ...(question.answer !== undefined && { answer: projection.value(question.answer) }),
   };
+}
+
+/** Of a call that a capability asks about: the run's. */
+async function skillOf({ journal }: ServiceContext, { runId, body }: Question): Promise<JsonObject> {
+  const skill = typeof body.skill === "string" ? body.skill : (await journal.get(runId))?.skill;
+  return skill === undefined ? {} : { skill };
+}
+
+/** The lines of the config that "always" would write, one for each pattern. */
+function describeAlways(rules: Json | undefined): JsonObject {
+  const patterns = fitShape(listShape(textShape), rules) ?? [];
+  return patterns.length === 0 ? {} : { alwaysRule: patterns.map(ruleLine).join("\n") };
 }
 
 async function listQuestions(
@@ -205,7 +225,7 @@ const listApprovals = defineRoute<ListQuery>({
   scope: "read",
   group: GROUP,
   summary: "List approvals, oldest first.",
-  query: listShape,
+  query: queryShape,
   answers: {
     200: { about: "A page of approvals; pass `next` as `after` for more.", schema: listOf(approvalSchema) },
   },
@@ -253,7 +273,7 @@ const listOpenQuestions = defineRoute<ListQuery>({
   scope: "read",
   group: "questions",
   summary: "List what runs have asked their users, oldest first.",
-  query: listShape,
+  query: queryShape,
   answers: {
     200: { about: "A page of questions; pass `next` as `after` for more.", schema: listOf(questionSchema) },
   },

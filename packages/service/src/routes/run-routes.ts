@@ -12,21 +12,24 @@ import {
 } from "@metier/base/shape";
 import { type DurableStatus, ENDED } from "@metier/durable";
 import {
+  amountText,
   boundedText,
   DEFAULT_PAGE,
   listOf,
   NUMBER_FIELD,
+  numberText,
   objectOf,
-  pageLimit,
   TEXT_FIELD,
   TIME_FIELD,
+  timeText,
 } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteRequest, replyWith, type ServiceRoute } from "../http/route.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import { orderRun, type RunWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
-import { showRun, summarizeRun } from "../runs/project-run.ts";
+import { showRun, summarizeRuns } from "../runs/project-run.ts";
+import { type RunSearch, searchRuns } from "../runs/search-runs.ts";
 import { findRun } from "./find-run.ts";
 
 const STATUSES = [
@@ -66,8 +69,14 @@ const runSchema = objectOf(
     updatedAt: TIME_FIELD,
     activeMs: NUMBER_FIELD,
     events: NUMBER_FIELD,
+    agent: TEXT_FIELD,
+    model: TEXT_FIELD,
+    trust: TEXT_FIELD,
+    cost: NUMBER_FIELD,
     text: TEXT_FIELD,
     usage: { type: "object" },
+    digest: TEXT_FIELD,
+    children: { type: "array", items: { type: "object" } },
   },
   ["id", "status", "createdAt", "updatedAt"],
 );
@@ -84,13 +93,8 @@ const statusList: Shape<readonly DurableStatus[]> = describedShape<readonly Dura
   },
 );
 
-interface ListQuery {
-  readonly status?: readonly DurableStatus[];
-  readonly skill?: string;
-  readonly userId?: string;
-  readonly before?: string;
-  readonly limit?: number;
-}
+type ListQuery = Omit<RunSearch, "tenant" | "limit"> & { readonly limit?: number };
+const MOST_LISTED = 1_000;
 
 /** `allow` answers every question of the run beforehand, so it needs the right to answer them. */
 export function checkApprove(
@@ -149,14 +153,18 @@ const listRuns = defineRoute<ListQuery>({
     status: statusList,
     skill: boundedText(256),
     userId: boundedText(256),
+    agent: boundedText(80, 1),
+    since: timeText,
+    until: timeText,
+    minCost: amountText,
     before: boundedText(64),
-    limit: pageLimit,
+    limit: numberText(1, MOST_LISTED),
   }),
   answers: { 200: { about: "A page of runs; pass `next` as `before` for more.", schema: listOf(runSchema) } },
   async handle({ query: { limit = DEFAULT_PAGE, ...filter }, identity: { tenant } }, { journal }) {
-    const runs = await journal.list({ tenant, isRoot: true, ...filter, limit });
-    const last = runs.length === limit ? runs.at(-1)?.id : undefined;
-    return replyWith({ data: runs.map(summarizeRun), ...(last !== undefined && { next: last }) });
+    const { runs, next } = await searchRuns(journal, { tenant, ...filter, limit });
+    const data = await summarizeRuns(journal, runs);
+    return replyWith({ data, ...(next !== undefined && { next }) });
   },
 });
 
@@ -170,9 +178,8 @@ const readRun = defineRoute({
   async handle({ identity, param }, context) {
     const run = await findRun(context, identity, param("id"));
     if (!run.ok) return run;
-    return replyWith(
-      showRun(run.value, await openProjection(context.journal, run.value.id, context.hiddenFolders)),
-    );
+    const projection = await openProjection(context.journal, run.value.id, context.hiddenFolders);
+    return replyWith(await showRun(run.value, projection, context.journal));
   },
 });
 

@@ -5,9 +5,8 @@ import { compareText } from "@metier/base/text";
 import type { DurableRun } from "@metier/durable";
 import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, timeText } from "../http/query-shapes.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
-import type { ServiceContext } from "../service-context.ts";
+import { runsBetween } from "../runs/search-runs.ts";
 
-const PAGE = 500;
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -26,23 +25,6 @@ interface UsageSum {
   cost: number;
   runsWithoutCost: number;
   activeMs: number;
-}
-
-/** Root runs alone: a result counts what the run has started, too. */
-async function* runsBetween(
-  { journal }: ServiceContext,
-  tenant: string,
-  from: number,
-  to: number,
-): AsyncGenerator<DurableRun, void> {
-  let before: string | undefined;
-  for (;;) {
-    const page: readonly DurableRun[] = await journal.list({ tenant, isRoot: true, before, limit: PAGE });
-    for (const run of page) if (run.createdAt >= from && run.createdAt < to) yield run;
-    const oldest = page.at(-1);
-    if (oldest === undefined || page.length < PAGE || oldest.createdAt < from) return;
-    before = oldest.id;
-  }
 }
 
 function addRun(sum: UsageSum, { result, activeMs }: DurableRun): void {
@@ -84,12 +66,9 @@ const readUsage = defineRoute<UsageQuery>({
   async handle({ query: { by = "day", from, to }, identity: { tenant } }, context) {
     const sums = new Map<string, UsageSum>();
     const now = context.now();
-    for await (const run of runsBetween(
-      context,
-      tenant,
-      from ?? now - DEFAULT_DAYS * DAY_MS,
-      to ?? now + DAY_MS,
-    )) {
+    const times = { from: from ?? now - DEFAULT_DAYS * DAY_MS, to: to ?? now + DAY_MS };
+    // Root runs alone: a result counts what the run has started, too.
+    for await (const run of runsBetween(context.journal, { tenant, isRoot: true }, times)) {
       const key = keyOf(run, by);
       const sum = sums.get(key) ?? {
         runs: 0,

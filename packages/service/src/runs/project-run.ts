@@ -1,18 +1,41 @@
 /** A run as the API shows it: its result once it has ended, and before that how it stands. */
 
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
-import { type DurableRun, ENDED } from "@metier/durable";
+import { type DurableRun, ENDED, type JournalStore } from "@metier/durable";
 import { type EventProjection, withoutPlaces } from "./project-event.ts";
 
-/** Short, for lists. */
-export function summarizeRun(run: DurableRun): JsonObject {
+/** Short, for lists. Before a run has ended, only its first event says what it runs with. */
+export async function summarizeRuns(
+  journal: Pick<JournalStore, "events">,
+  runs: readonly DurableRun[],
+): Promise<readonly JsonObject[]> {
+  return Promise.all(
+    runs.map(async (run) => summarizeRun(run, run.result === undefined ? await readStart(journal, run) : {})),
+  );
+}
+
+/** The first event of a run; nothing for one that has not begun. */
+async function readStart(
+  journal: Pick<JournalStore, "events">,
+  { id, lastEvent }: DurableRun,
+): Promise<JsonObject> {
+  if (lastEvent === 0) return {};
+  const [first] = await journal.events(id, 0, 1);
+  return isJsonObject(first?.event) ? first.event : {};
+}
+
+function summarizeRun(run: DurableRun, start: JsonObject): JsonObject {
   const result = isJsonObject(run.result) ? run.result : {};
+  const { agent } = pinnedOf(run);
   return {
     id: run.id,
     status: run.status,
     ...pick("skill", run.skill),
+    ...pick("agent", agent),
     ...pick("userId", run.userId),
     ...pick("parent", run.parentId),
+    ...pick("model", result.model || start.model || run.order.model),
+    ...pick("trust", result.trust ?? start.trust),
     createdAt: new Date(run.createdAt).toISOString(),
     updatedAt: new Date(run.updatedAt).toISOString(),
     activeMs: run.activeMs,
@@ -23,8 +46,23 @@ export function summarizeRun(run: DurableRun): JsonObject {
   };
 }
 
-/** The whole result, without places of the server. `id` and `status` are the journal's. */
-export function showRun(run: DurableRun, projection: EventProjection): JsonObject {
+/** What the service wrote beside the order. */
+export function pinnedOf({ order: { service } }: Pick<DurableRun, "order">): JsonObject {
+  return isJsonObject(service) ? (service as JsonObject) : {};
+}
+
+const MOST_CHILDREN = 500;
+
+/** The whole result, without places of the server, with the runs it started. `id` and `status` are the journal's. */
+export async function showRun(
+  run: DurableRun,
+  projection: EventProjection,
+  journal: Pick<JournalStore, "events" | "list">,
+): Promise<JsonObject> {
+  const { tenant, rootId } = run;
+  const family = await journal.list({ tenant, rootId, isRoot: false, limit: MOST_CHILDREN });
+  const children = family.filter(({ parentId }) => parentId === run.id).toReversed();
+  const start = await readStart(journal, run);
   const result = isJsonObject(run.result) ? (projection.value(run.result) as JsonObject) : {};
   const { sandbox, diagnostics } = result;
   return {
@@ -32,7 +70,9 @@ export function showRun(run: DurableRun, projection: EventProjection): JsonObjec
     ...(sandbox !== undefined && { sandbox: withoutPlaces(sandbox) }),
     ...(Array.isArray(diagnostics) && { diagnostics: diagnostics.map(withoutPath) }),
     runId: run.id,
-    ...summarizeRun(run),
+    ...summarizeRun(run, start),
+    ...pick("digest", start.digest ?? pinnedOf(run).skillVersion),
+    children: await summarizeRuns(journal, children),
   };
 }
 

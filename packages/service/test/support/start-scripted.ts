@@ -53,6 +53,7 @@ export async function startScripted({ folder, script, options = {} }: Scripted):
     openFolders: (paths, trustedPaths) =>
       open({ paths, trustedPaths, config: { skills: { "auto-discover": false } } }),
     shelf,
+    evalFolders: [join(home, "elsewhere")],
     secretNames: async () => [],
     hiddenFolders: [[home, "~"]],
   });

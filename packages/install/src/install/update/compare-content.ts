@@ -41,6 +41,50 @@ export function compareContent(
   return { files, diff: [...shown.slice(0, MOST_LINES), ...cut].join("\n") };
 }
 
+/** A file that differs between two versions. */
+export interface ComparedFile {
+  readonly path: string;
+  readonly change: ContentChange;
+  /** Runs of changes with a few lines around them. Absent: no text, too large, or one of too many. */
+  readonly hunks?: readonly ComparedHunk[];
+}
+
+export interface ComparedHunk {
+  /** Of its first line, before and after. */
+  readonly before: number;
+  readonly after: number;
+  readonly lines: readonly DiffLine[];
+}
+
+/** The same as data, for who shows it in another way; of so many lines, the rest of the files have none. */
+export function compareFiles(
+  before: SkillFiles,
+  after: SkillFiles,
+  mostLines: number,
+): readonly ComparedFile[] {
+  const [old, now] = [readerOf(before), readerOf(after)];
+  let left = mostLines;
+  return compareIdentity(before.files, after.files).map(({ path, change }, index) => {
+    const isCompared = change !== "mode" && index < MOST_COMPARED && left > 0;
+    const [was, is] = isCompared ? [old.read(path), now.read(path)] : [];
+    const lines = was && is && diffLines(was, is);
+    const hunks = lines && numberHunks(lines);
+    left -= (hunks ?? []).reduce((sum, hunk) => sum + hunk.lines.length, 0);
+    return { path, change, ...(hunks && left >= 0 && { hunks }) };
+  });
+}
+
+function numberHunks(lines: readonly DiffLine[]): readonly ComparedHunk[] {
+  let before = 1;
+  let after = 1;
+  return splitHunks(lines).map((hunk) => {
+    const place = { before: before + hunk.skipped, after: after + hunk.skipped };
+    before = place.before + hunk.lines.filter(({ kind }) => kind !== "added").length;
+    after = place.after + hunk.lines.filter(({ kind }) => kind !== "removed").length;
+    return { ...place, lines: hunk.lines.map(({ kind, text }) => ({ kind, text: cutLine(text, MAX_LINE) })) };
+  });
+}
+
 /** One text before and after, whole: for someone who must agree to every line of the change. */
 export function showTextChange(path: string, before: string | undefined, after: string): string {
   const lines = diffLines(toLines(before ?? ""), toLines(after));
@@ -155,10 +199,14 @@ function distance(changed: readonly number[], index: number): number {
 const MARKS = { same: " ", added: "+", removed: "-" } as const;
 
 function showLine({ kind, text }: DiffLine, maxLine: number): string {
-  return `${MARKS[kind]}${text.length > maxLine ? `${text.slice(0, maxLine)}…` : text}`;
+  return `${MARKS[kind]}${cutLine(text, maxLine)}`;
 }
 
-interface DiffLine {
+function cutLine(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+export interface DiffLine {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
 }

@@ -1,0 +1,89 @@
+/** Evaluations of the server's skills as they were kept: iterations over time, one of them, and what its runs left. */
+import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { refuse } from "../http/refusal.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+
+const GROUP = "evals";
+const spread = objectOf({ mean: NUMBER_FIELD, stddev: NUMBER_FIELD });
+const iterationSchema = objectOf(
+  {
+    number: NUMBER_FIELD,
+    at: TIME_FIELD,
+    model: TEXT_FIELD,
+    digest: TEXT_FIELD,
+    runs: NUMBER_FIELD,
+    passRate: spread,
+    baseline: spread,
+    cost: NUMBER_FIELD,
+    ungraded: NUMBER_FIELD,
+  },
+  ["number", "at", "model", "runs", "passRate", "ungraded"],
+);
+
+/** `-1`: no iteration has that number. */
+function numberOf(text: string): number {
+  return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : -1;
+}
+
+const listEvals = defineRoute({
+  method: "GET",
+  path: "/v1/evals",
+  scope: "read",
+  group: GROUP,
+  summary: "List the evaluations of skills, each with its iterations, oldest first.",
+  answers: {
+    200: {
+      about: "Skills that were evaluated.",
+      schema: listOf(objectOf({ skill: TEXT_FIELD, iterations: { type: "array", items: iterationSchema } })),
+    },
+  },
+  async handle({ identity }, { insight }) {
+    return replyWith({ data: await (await insight.open(identity.tenant)).evals() });
+  },
+});
+
+const readIteration = defineRoute({
+  method: "GET",
+  path: "/v1/evals/{skill}/{number}",
+  scope: "read",
+  group: GROUP,
+  summary: "Read one iteration of an evaluation: every run, what was graded, and both sides compared.",
+  answers: {
+    200: {
+      about: "The benchmark.",
+      schema: objectOf({ skill: TEXT_FIELD, number: NUMBER_FIELD, benchmark: { type: "object" } }),
+    },
+  },
+  async handle({ identity, param }, { insight }) {
+    const number = numberOf(param("number"));
+    const found = await (await insight.open(identity.tenant)).iteration(param("skill"), number);
+    if (found !== undefined) return replyWith(found);
+    return refuse(404, "not_found", "There is no such iteration.", "`GET /v1/evals` lists all of them.");
+  },
+});
+
+const readOutput = defineRoute({
+  method: "GET",
+  path: "/v1/evals/{skill}/{number}/outputs/{path*}",
+  scope: "read",
+  group: GROUP,
+  summary: "Read the text of a file that a run of an evaluation left, at most its first 256 KB.",
+  answers: {
+    200: {
+      about: "The text; none for a file that is not text.",
+      schema: objectOf(
+        { path: TEXT_FIELD, size: NUMBER_FIELD, text: TEXT_FIELD, isCut: { type: "boolean" } },
+        ["path", "size", "isCut"],
+      ),
+    },
+  },
+  async handle({ identity, param }, { insight }) {
+    const skills = await insight.open(identity.tenant);
+    const file = await skills.output(param("skill"), numberOf(param("number")), param("path"));
+    if (file !== undefined) return replyWith(file);
+    const hint = "`outputs` of each run in `GET /v1/evals/{skill}/{number}` names its files.";
+    return refuse(404, "file_not_found", "The iteration has no such file.", hint);
+  },
+});
+
+export const EVAL_ROUTES: readonly ServiceRoute[] = [listEvals, readIteration, readOutput];
