@@ -10,13 +10,13 @@ const SCRIPT = `console.log(${JSON.stringify("x".repeat(5_000))});`;
 
 const page: ServedPage = {
   find(path) {
-    if (path === "index.html")
+    if (path === "/")
       return {
         body: "<!doctype html><title>Metier</title>",
         type: "text/html; charset=utf-8",
         cache: "revalidate",
       };
-    if (path === "assets/page-1a2b.js")
+    if (path === "/assets/page-1a2b.js")
       return { body: SCRIPT, type: "text/javascript; charset=utf-8", cache: "immutable" };
     return undefined;
   },
@@ -102,7 +102,11 @@ test("a printed token opens the page, leaves the address, and a wrong one opens 
   const first = await openService();
   const key = await first.makeKey(["read"]);
   await first.stop();
-  const service = await openService({ folder: first.folder, page, opening: { token: "t".repeat(43), key } });
+  const service = await openService({
+    folder: first.folder,
+    page,
+    opening: { key, accepts: (token) => token === "t".repeat(43) },
+  });
   const browser = openBrowser(service.url);
   for (const path of ["/open", "/open?token=", "/open?token=tttt", `/open?token=${"T".repeat(43)}`]) {
     const refused = await browser.send("GET", path);

@@ -143,7 +143,7 @@ function refuseWithoutSandbox(why: string): Result<never> {
 }
 
 /** What a model is writing, for who follows its run; a listener of the embedding program hears everything. */
-function tellText(
+export function tellText(
   { wrote }: Pick<RunNotices, "wrote">,
   listener: MetierOptions["onEvent"],
 ): (event: RunEvent) => void {
@@ -154,7 +154,7 @@ function tellText(
 }
 
 /** The turns of a conversation work in the folder of its first one. */
-async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
+export async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
   let first = runId;
   for (;;) {
     const previous = (await journal.get(first))?.order.previous;
@@ -164,7 +164,7 @@ async function firstTurn(journal: JournalStore, runId: string): Promise<string> 
 }
 
 /** Those that a user may call by name. */
-function describeOwn(metier: Metier) {
+export function describeOwn(metier: Metier) {
   return metier
     .list()
     .filter(({ status, manifest }) => status === "enabled" && manifest.userInvocable)

@@ -20,6 +20,7 @@ import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "..
 import type { Identity } from "../keys/identity.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { refuseElsewhere } from "./find-run.ts";
 
 /** Tool calls and changes by capabilities are approvals; what a skill asks its user is a question. */
 type QuestionGroup = "approvals" | "questions";
@@ -124,6 +125,8 @@ async function giveAnswer(
   question: Question,
   answer: Omit<QuestionAnswer, "by">,
 ): Promise<RouteOutcome> {
+  const elsewhere = await refuseElsewhere(context, question.rootId);
+  if (elsewhere) return elsewhere;
   const run = await context.journal.get(question.rootId);
   if (question.status === "pending" && (run === undefined || ENDED.has(run.status) || run.isCancelled)) {
     const status = run?.isCancelled ? "cancelled" : (run?.status ?? "gone");

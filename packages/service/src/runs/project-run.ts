@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { type DurableRun, ENDED } from "@metier/durable";
 import { type EventProjection, withoutPlaces } from "./project-event.ts";
+import { isOnlySeen } from "./seen-runs.ts";
 
 /** Short, for lists. */
 export function summarizeRun(run: DurableRun): JsonObject {
@@ -20,6 +21,7 @@ export function summarizeRun(run: DurableRun): JsonObject {
     ...(run.isCancelled && !ENDED.has(run.status) && { isCancelled: true }),
     ...pick("usage", result.usage),
     ...pick("cost", result.cost),
+    ...(isOnlySeen(run) && { origin: "kept" }),
   };
 }
 
