@@ -43,7 +43,7 @@ interface RuleEditing {
 }
 
 /** Of a run that another process works on: why nothing is done with it here, and who can. */
-export interface RunOwner {
+export interface RunElsewhere {
   readonly message: string;
   readonly hint: string;
 }
@@ -53,7 +53,7 @@ export interface InspectingPerson {
   /** Who asks, in runs that are started here. */
   readonly caller: Caller;
   /** Why no run can be started here; absent: they can. */
-  readonly noRuns?: RunOwner | undefined;
+  readonly noRuns?: RunElsewhere | undefined;
 }
 
 export interface ServiceContext {
@@ -70,7 +70,7 @@ export interface ServiceContext {
   /** Absent: a service for many. */
   readonly person?: InspectingPerson | undefined;
   /** `undefined`: it is this service that works on the run. */
-  findOwner(runId: string): Promise<RunOwner | undefined>;
+  findOwner(runId: string): Promise<RunElsewhere | undefined>;
   /** Absent: no rule can be written from here. */
   readonly rules?: RuleEditing | undefined;
   readonly shelf: SkillShelf;

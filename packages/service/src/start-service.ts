@@ -62,7 +62,7 @@ export interface ServiceOptions {
   /** Left out: this service works on all runs of its journal. */
   readonly findOwner?: ServiceContext["findOwner"];
   /** Tells of what other processes write, as long as the service runs. */
-  readonly watch?: (notices: Pick<RunNotices, "changed">) => { stop(): void };
+  readonly watch?: (notices: Pick<RunNotices, "changed" | "tell">) => { stop(): void };
   /** The inspector. Left out: there is only the API. */
   readonly page?: ServedPage | undefined;
   /** A way into the page without typing a key. */

@@ -1,5 +1,5 @@
 /** One person's inspector: its own runs, and what other processes do in the same home, which it only looks at. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@metier/base/json";
 import { createRunId, listRuns, openRunLog, type RunEvent, type RunEventBody } from "@metier/run/events";
@@ -210,6 +210,39 @@ test("where there is no sandbox, looking works and starting a run is refused wit
   const refused = await browser.send("POST", "/v1/runs", { body: { skill: "build" } });
   expect([refused.status, refused.body.error?.code]).toEqual([503, "no_runs_here"]);
   expect(refused.body.error?.message).toBe(noRuns);
+});
+
+test("`always` approves, writes the rule that is shown, and later calls are not asked about; without `--allow-edit` it is refused", async () => {
+  const world = createRunWorld({ build: [] });
+  const twice = [bash("date"), says("Done.")];
+  const asked = async (browser: Browser): Promise<JsonObject> => {
+    const { body } = await browser.send("POST", "/v1/runs", { body: { skill: "build" } });
+    await settle(browser, body.id, "waiting");
+    const [approval] = await dataOf(browser, "/v1/approvals?status=pending");
+    return approval ?? {};
+  };
+  const always = { body: { decision: "approve", always: true } };
+  const closed = await openInspector(world, { script: twice });
+  const refused = await closed.browser.send(
+    "POST",
+    `/v1/approvals/${(await asked(closed.browser)).id}`,
+    always,
+  );
+  expect([refused.status, refused.body.error?.code]).toEqual([403, "rules_not_editable"]);
+  expect(refused.body.error?.hint).toContain("--allow-edit");
+  await closed.stop();
+  const { browser } = await openInspector(world, { script: [...twice, ...twice], allowEdit: true });
+  expect((await browser.send("GET", "/v1/me")).body.mayEditRules).toBe(true);
+  const approval = await asked(browser);
+  expect(approval.alwaysRule).toMatch(/^"bash.*" = "allow"$/);
+  const denied = { body: { decision: "deny", always: true } };
+  expect((await browser.send("POST", `/v1/approvals/${approval.id}`, denied)).status).toBe(422);
+  expect((await browser.send("POST", `/v1/approvals/${approval.id}`, always)).status).toBe(200);
+  await settle(browser, approval.run, "completed");
+  const config = readFileSync(join(world.home, ".metier", "config.toml"), "utf8");
+  expect(config).toContain(String(approval.alwaysRule));
+  const { body } = await browser.send("POST", "/v1/runs", { body: { skill: "build" } });
+  await settle(browser, body.id, "completed");
 });
 
 test("the address that a program is started with opens once, the printed one always", async () => {

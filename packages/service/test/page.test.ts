@@ -10,13 +10,13 @@ const SCRIPT = `console.log(${JSON.stringify("x".repeat(5_000))});`;
 
 const page: ServedPage = {
   find(path) {
-    if (path === "/")
+    if (path === "index.html")
       return {
         body: "<!doctype html><title>Metier</title>",
         type: "text/html; charset=utf-8",
         cache: "revalidate",
       };
-    if (path === "/assets/page-1a2b.js")
+    if (path === "assets/page-1a2b.js")
       return { body: SCRIPT, type: "text/javascript; charset=utf-8", cache: "immutable" };
     return undefined;
   },

@@ -47,7 +47,10 @@ async function show(context: CliContext, flags: CommonFlags, own: CommonFlags): 
   const last = { ...quiet };
   await runAction(last, task.flags, TOUR_SKILL, TOUR_TASK);
   endWith(context, last.code); // What the steps before show is also what is wrong; this one has to work.
-  out(context, "\nNext: `npx metier list` here, `npx metier --help`, and README.md.");
+  out(
+    context,
+    "\nNext: `npx metier list` here, `npx metier --help`, README.md; and `npx metier inspect` shows it all in your browser.",
+  );
 }
 
 export const TOUR_SKILL = "summarize-text";

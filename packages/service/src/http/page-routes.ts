@@ -39,7 +39,7 @@ export function pageRoutes({ page, opening }: PageParts, context: ServiceContext
   const give: PageRoute["answer"] = async ({ url, headers }) => {
     const host = checkHost(headers, context.isOnLoopback);
     if (!host.ok) return host;
-    const answer = await server.answer(url.pathname, headers);
+    const answer = await server.answer(url.pathname.slice(1) || "index.html", headers);
     return answer ? done(answer) : refuseFile();
   };
   return [

@@ -16,7 +16,7 @@ interface ServedPageFile {
 }
 
 export interface ServedPage {
-  /** By its path in the address: `/`, or below `/assets/`. `undefined`: there is none. */
+  /** `index.html`, or a name below `assets/`, as in `assets/page.js`. `undefined`: there is none. */
   find(path: string): ServedPageFile | undefined;
 }
 

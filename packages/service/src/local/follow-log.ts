@@ -13,7 +13,7 @@ interface ReadLog {
   readonly events: readonly RunEvent[];
 }
 
-export interface LogFollower {
+interface LogFollower {
   /** In order; none when there is no log, or it cannot be read. */
   events(file: string): readonly RunEvent[];
 }

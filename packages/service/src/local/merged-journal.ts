@@ -15,7 +15,7 @@ import {
 import { readLocal } from "@metier/durable/local";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { markAsSeen } from "../runs/seen-runs.ts";
-import type { RunOwner, ServiceContext } from "../service-context.ts";
+import type { RunElsewhere, ServiceContext } from "../service-context.ts";
 import type { KeptJournal } from "./kept-journal.ts";
 
 type SqliteReader = Extract<Awaited<ReturnType<typeof readLocal>>, { readonly ok: true }>["value"];
@@ -106,7 +106,7 @@ function toSeen(question: Question | undefined): Question | undefined {
   return question && { ...question, tenant: DEFAULT_TENANT };
 }
 
-function describeOwner(runId: string, run: DurableRun | undefined): RunOwner {
+function describeOwner(runId: string, run: DurableRun | undefined): RunElsewhere {
   if (run === undefined) {
     return {
       message: `Run \`${runId}\` belongs to the terminal or the program that started it; the inspector only looks at it.`,

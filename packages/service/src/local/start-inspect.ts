@@ -8,10 +8,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { metierPlaces, VERSION } from "@metier/base/places";
+import { metierPlaces, type Places, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result } from "@metier/base/result";
-import type { JournalStore, RunEngine, RunLease } from "@metier/durable";
+import type { JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import type { Caller } from "@metier/run";
 import { runFolder } from "@metier/run/events";
@@ -20,13 +20,14 @@ import { chooseSandbox, explainAbsence } from "@metier/sandbox";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { openKeyStore } from "../keys/key-store.ts";
 import { KEY_SCOPES } from "../keys/scopes.ts";
+import type { RunNotices } from "../runs/run-notices.ts";
 import type { InspectingPerson, ServiceContext } from "../service-context.ts";
-import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { openKeptJournal } from "./kept-journal.ts";
 import { mergeJournals, openDurableReader } from "./merged-journal.ts";
+import { openSkills } from "./open-skills.ts";
 import { openTokens } from "./opening-tokens.ts";
-import { describeOwn, firstTurn, tellText } from "./start-local-service.ts";
+import { firstTurn, tellText } from "./start-local-service.ts";
 import { watchElsewhere } from "./watch-elsewhere.ts";
 
 interface InspectOptions extends Pick<ServiceOptions, "port" | "page" | "rules" | "printLog" | "times"> {
@@ -40,7 +41,7 @@ interface InspectOptions extends Pick<ServiceOptions, "port" | "page" | "rules" 
   open(more: MetierOptions): Promise<Metier>;
 }
 
-export interface RunningInspector {
+interface RunningInspector {
   /** With the token that signs its reader in: for nobody else. */
   readonly address: string;
   /** The same for a program's arguments, which other users of this machine can see: it signs in once. */
@@ -103,72 +104,81 @@ interface StartedInspector extends Pick<InspectingPerson, "noRuns"> {
 }
 
 async function startOver(
-  { journal: own, records, engine, snapshots, keys }: LocalState,
+  local: LocalState,
   options: InspectOptions,
   folder: string,
 ): Promise<StartedInspector> {
+  const { records, engine, snapshots, keys } = local;
   const { environment, caller } = options;
   const places = metierPlaces(options.home, environment);
-  const serviceFolder = join(places.state, "service");
-  const durable = openDurableReader(serviceFolder);
-  const { journal, findOwner } = mergeJournals({ own, kept: openKeptJournal(places), durable });
+  const home = openHome(places, local.journal);
   const metier = await options.open({});
   const opened: Metier[] = [metier];
+  const openForRuns = async (more: MetierOptions): Promise<Metier> => {
+    const running = await options.open({ engine, snapshots, ...more });
+    opened.push(running);
+    return running;
+  };
   const noRuns = await findNoRuns(metier, environment);
-  const { text: key } = await openKeyStore(records).create({
-    tenant: DEFAULT_TENANT,
-    name: "inspect",
-    scopes: SCOPES,
-    userId: caller.userId,
+  const way = await openWayIn(records, caller);
+  const skills = openSkills({
+    metier,
+    records,
+    folder,
+    home: places.home,
+    cwd: options.cwd,
+    openFolders: (paths, trustedPaths) =>
+      options.open({ paths, trustedPaths, autoDiscover: false, bundled: false }),
+    secretNames: async () => [],
   });
-  const tokens = openTokens();
   const service = await startService({
     ...options,
-    store: { journal, records },
+    store: { journal: home.journal, records },
     engine,
-    shelf: openFolderShelf({
-      folder: join(folder, "skills"),
-      records,
-      listOwn: async () => describeOwn(metier),
-      now: Date.now,
-    }),
+    ...skills,
     masterKey: keys,
-    openAdvance(watched, notices) {
-      const open = async (): Promise<Metier> => {
-        const running = await options.open({
-          journal: watched,
-          engine,
-          snapshots,
-          onEvent: tellText(notices, undefined),
-        });
-        opened.push(running);
-        return running;
-      };
-      return advanceWith(open);
-    },
-    workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-    hiddenFolders: [
-      [places.home, "~"],
-      [options.cwd, "."],
-    ],
+    openAdvance: (journal, notices) =>
+      advanceWith(() => openForRuns({ journal, onEvent: tellText(notices, undefined) })),
+    workFolder: async (runId) => runFolder(places, await firstTurn(home.journal, runId)).work,
     // Nobody has it: the person comes in by the token, and there is no one else.
     adminKey: randomBytes(32).toString("base64url"),
-    opening: { key, accepts: tokens.accepts },
+    opening: way.opening,
     person: { caller, noRuns },
-    findOwner,
-    watch: (notices) => watchElsewhere({ places, serviceFolder, durable, notices }),
+    findOwner: home.findOwner,
+    watch: home.watch,
     version: VERSION,
   });
+  const addressWith = (token: string): string => `${service.url}/open?token=${token}`;
   return {
     service,
     noRuns,
-    address: addressOf(service, tokens.lasting),
-    makeAddress: () => addressOf(service, tokens.makeOnce()),
+    address: addressWith(way.lasting),
+    makeAddress: () => addressWith(way.makeOnce()),
     async end() {
-      durable.close();
+      skills.insight.close();
+      home.close();
       await Promise.all(opened.map(({ capabilities }) => capabilities.close()));
     },
   };
+}
+
+/** What is seen of the home, beside the runs of this process. */
+function openHome(places: Places, own: JournalStore) {
+  const serviceFolder = join(places.state, "service");
+  const durable = openDurableReader(serviceFolder);
+  return {
+    ...mergeJournals({ own, kept: openKeptJournal(places), durable }),
+    watch: (notices: Pick<RunNotices, "changed" | "tell">) =>
+      watchElsewhere({ places, serviceFolder, durable, notices }),
+    close: () => durable.close(),
+  };
+}
+
+async function openWayIn(records: RecordStore, { userId }: Caller) {
+  const wanted = { tenant: DEFAULT_TENANT, name: "inspect", scopes: SCOPES, userId };
+  const { text: key } = await openKeyStore(records).create(wanted);
+  const { lasting, makeOnce, accepts } = openTokens();
+  return { lasting, makeOnce, opening: { key, accepts } };
 }
 
 /** Opened for the first run; what is trusted and configured now decides about each step. */
@@ -180,10 +190,6 @@ function advanceWith(open: () => Promise<Metier>) {
     await metier.reload();
     return metier.durable.advance(lease);
   };
-}
-
-function addressOf({ url }: RunningService, token: string): string {
-  return `${url}/open?token=${token}`;
 }
 
 async function findNoRuns(

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Places } from "@metier/base/places";
-import { ENDED } from "@metier/durable";
+import { type DurableStatus, ENDED } from "@metier/durable";
 import { createRunId, listRunIds, readLogEnds, runFolder } from "@metier/run/events";
 import type { RunNotices } from "../runs/run-notices.ts";
 import type { DurableReader } from "./merged-journal.ts";
@@ -15,7 +15,7 @@ interface WatchParts {
   /** Where a service keeps its journal. */
   readonly serviceFolder: string;
   readonly durable: DurableReader;
-  readonly notices: Pick<RunNotices, "changed">;
+  readonly notices: Pick<RunNotices, "changed" | "tell">;
 }
 
 const LOOK_MS = 250;
@@ -63,15 +63,17 @@ function watchLogs({ places, notices }: WatchParts): () => void {
       const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
       if (size === before) continue;
       open.set(id, size);
-      if (readLogEnds(log)?.last?.type === "run-finished") open.delete(id);
+      const isOver = readLogEnds(log)?.last?.type === "run-finished";
+      if (isOver) open.delete(id);
       notices.changed(id);
+      if (isOver || before === 0) notices.tell({ kind: "run", id, runId: id });
     }
   };
 }
 
 function watchJournalFile({ serviceFolder, durable, notices }: WatchParts): () => Promise<void> {
   let before = "";
-  let open: ReadonlySet<string> = new Set();
+  let known: ReadonlyMap<string, DurableStatus> = new Map();
   return async () => {
     const files = ["journal.db", "journal.db-wal"].map((name) => join(serviceFolder, name));
     const stamp = files
@@ -83,8 +85,13 @@ function watchJournalFile({ serviceFolder, durable, notices }: WatchParts): () =
     const journal = await durable.open();
     if (journal === undefined) return;
     const newest = await journal.list({ limit: MOST_RUNS });
-    const now = new Set(newest.filter(({ status }) => !ENDED.has(status)).map(({ id }) => id));
-    for (const id of new Set([...open, ...now])) notices.changed(id);
-    open = now;
+    for (const { id, status } of newest) {
+      const last = known.get(id);
+      if (!ENDED.has(status) || last !== status) notices.changed(id);
+      if (last === status) continue;
+      notices.tell({ kind: "run", id, runId: id });
+      if (status === "waiting" || last === "waiting") notices.tell({ kind: "approval", id, runId: id });
+    }
+    known = new Map(newest.map(({ id, status }) => [id, status]));
   };
 }

@@ -2,9 +2,16 @@
  * Approvals and questions: what waits for a person. An answer is a row first and a wake-up second, so that it counts whether
  * the run is not yet parked, is parked, or is being moved; and it counts once, whoever answers and however often.
  */
-import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
+import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Refused, type Result } from "@metier/base/result";
-import { choiceShape, jsonShape, tableShape } from "@metier/base/shape";
+import {
+  choiceShape,
+  describedShape,
+  jsonShape,
+  refuseShape,
+  type Shape,
+  tableShape,
+} from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
 import {
   boundedText,
@@ -18,6 +25,7 @@ import {
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { Identity } from "../keys/identity.ts";
+import { allowAlways, showAlwaysRule } from "../runs/always-rule.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { refuseElsewhere } from "./find-run.ts";
@@ -82,6 +90,7 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
     at === undefined ? {} : { [name]: new Date(at).toISOString() };
   return {
     ...(projection.value(question.body) as JsonObject),
+    ...presentFields({ alwaysRule: showAlwaysRule(question) }),
     id: question.id,
     run: question.runId,
     root: question.rootId,
@@ -196,7 +205,13 @@ interface ApprovalBody {
   readonly decision: "approve" | "deny";
   readonly note?: string;
   readonly input?: Json;
+  readonly always?: true;
 }
+
+const trueShape: Shape<true> = describedShape<true>(
+  () => ({ const: true }),
+  (value, place) => (value === true ? value : refuseShape(value, place, "`true`, or nothing")),
+);
 
 interface QuestionBody {
   readonly answer: Json;
@@ -233,17 +248,31 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
   path: "/v1/approvals/{id}",
   scope: "approve",
   group: GROUP,
-  summary: "Approve or deny a tool call. With `input`, the call is approved as you have edited it.",
+  summary:
+    "Approve or deny a tool call. With `input`, the call is approved as you have edited it; with `always`, the rule for such calls is added to the config, too (scope `admin`).",
   body: tableShape<ApprovalBody>(
-    { decision: choiceShape("approve", "deny"), note: boundedText(10_000), input: jsonShape },
+    {
+      decision: choiceShape("approve", "deny"),
+      note: boundedText(10_000),
+      input: jsonShape,
+      always: trueShape,
+    },
     ["decision"],
   ),
   answers: { 200: { about: "The approval with this answer.", schema: approvalSchema } },
-  async handle({ body: { decision, ...answer }, identity, param }, context) {
+  async handle({ body: { decision, always, ...answer }, identity, param }, context) {
     const found = await findQuestion(context, identity, "approvals", param("id"));
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
       return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+    }
+    if (always && (decision === "deny" || "input" in answer)) {
+      return refuseRequest("`always` is for a call that is approved as it is.", "Leave `always` out.");
+    }
+    if (always) {
+      const elsewhere = await refuseElsewhere(context, found.value.rootId);
+      const allowed = elsewhere ?? (await allowAlways(context, identity, found.value));
+      if (!allowed.ok) return allowed;
     }
     const status = decision === "approve" ? "approved" : "denied";
     return giveAnswer(context, identity, found.value, { status, answer });

@@ -1,7 +1,9 @@
 /** An inspector over a world's home, with a model that follows a script, and a browser that came in by its printed address. */
+import { join } from "node:path";
 import { createScriptModel, type Script } from "@metier/run/model";
 import { createMetier } from "@metier/runtime";
 import { startInspect } from "@metier/service";
+import { allowForGood } from "@metier/skills/config";
 import { expect, onTestFinished } from "vitest";
 import type { World } from "../../../../test/support/world.ts";
 import { type Browser, openBrowser } from "./browser.ts";
@@ -17,13 +19,15 @@ export interface TestInspector {
 interface InspectorOptions {
   readonly script?: Script;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** `--allow-edit`. */
+  readonly allowEdit?: boolean;
 }
 
 const PAGE = { body: "<!doctype html>", type: "text/html", cache: "revalidate" } as const;
 
 export async function openInspector(
   world: World,
-  { script = [], config = {} }: InspectorOptions = {},
+  { script = [], config = {}, allowEdit = false }: InspectorOptions = {},
 ): Promise<TestInspector> {
   const environment = { PATH: process.env.PATH };
   const started = await startInspect({
@@ -31,7 +35,14 @@ export async function openInspector(
     cwd: world.project,
     environment,
     caller: { userId: "ada", isLocal: true, chatType: "private", chatId: "inspect" },
-    page: { find: (path) => (path === "/" ? PAGE : undefined) },
+    page: { find: (path) => (path === "index.html" ? PAGE : undefined) },
+    ...(allowEdit && {
+      rules: {
+        mayEdit: () => true,
+        allow: (patterns: readonly string[]) =>
+          allowForGood(join(world.home, ".metier", "config.toml"), patterns),
+      },
+    }),
     open: (more) =>
       createMetier({
         home: world.home,
