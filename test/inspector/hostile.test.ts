@@ -115,16 +115,14 @@ describeInBrowser("what others wrote", () => {
       await page.goto(`${service.url}/#${address}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.waitForTimeout(150);
-      const hacked = await page.evaluate(() => (window as unknown as { hacked?: unknown }).hacked);
+      const hacked = await page.evaluate("window.hacked");
       expect({ address, hacked, strange }).toEqual({ address, hacked: undefined, strange: [] });
     }
     await page.goto(`${service.url}/#/skill/user:hostile`);
     await page.getByText("<img src=x onerror=window.hacked=1>").first().waitFor();
-    const links = await page.evaluate(() => [...document.querySelectorAll("a")].map(({ href }) => href));
+    const links = await page.evaluate<readonly string[]>("[...document.querySelectorAll('a')].map((link) => link.href)");
     expect(links.filter((href) => !/^https?:/.test(href))).toEqual([]);
-    const elements = await page.evaluate(
-      () => document.querySelectorAll("main img, main iframe, main script").length,
-    );
+    const elements = await page.evaluate("document.querySelectorAll('main img, main iframe, main script').length");
     expect(elements).toBe(0);
   });
 });

@@ -30,7 +30,7 @@ async function openFilled(): Promise<{ readonly service: Inspected; readonly fil
 async function visit(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading")?.textContent);
+  await page.waitForFunction("!document.querySelector('.loading')?.textContent");
 }
 
 /** `rule: element`, in words that tell what to mend. */
@@ -61,7 +61,7 @@ describeInBrowser("every view", () => {
     const { page, complaints } = await service.open("/skills", { viewport: { width: 400, height: 800 } });
     for (const view of VIEWS) {
       await visit(page, `${service.url}/#${addressOf(view, filled)}`);
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      const width = await page.evaluate("document.documentElement.scrollWidth");
       expect({ view, width }).toEqual({ view, width: 400 });
     }
     expect(complaints).toEqual([]);

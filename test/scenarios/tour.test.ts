@@ -6,11 +6,16 @@ import { sandboxTest } from "../support/sandbox.ts";
 import { createWorld } from "../support/world.ts";
 
 sandboxTest("the tour ends with a run through the real loop, tools and sandbox", async () => {
-  const { code, stdout, stderr } = await createWorld().cli("tour");
+  const world = createWorld();
+  const { code, stdout, stderr } = await world.cli("tour");
   expect(stderr).toContain("▸ bash wc -w < meeting-notes.md");
   expect(stdout).toContain("loop, tools and sandbox are real");
   expect(stdout).toContain("The notes have 88 words.");
   expect(code).toBe(0);
+  expect(stdout.trimEnd().split("\n").at(-1)).toContain("npx metier inspect");
+  expect((await world.cli("runs", "--json")).json.runs).toMatchObject([
+    { skill: TOUR_SKILL, state: "completed" },
+  ]);
 });
 
 test("[U16] the tour leaves room for what npm and the set-up say within 60 lines", async () => {

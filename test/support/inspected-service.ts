@@ -40,13 +40,13 @@ export async function inspect(
   return {
     url,
     stop: () => stop(500),
-    async call(method, path, body) {
+    async call<Value>(method: string, path: string, body?: object) {
       const response = await fetch(`${url}${path}`, {
         method,
         headers: { authorization: `Bearer ${ADMIN_KEY}` },
         ...(body && { body: JSON.stringify(body) }),
       });
-      return response.json();
+      return (await response.json()) as Value;
     },
     async open(address, options) {
       const opened = await openPage(options);

@@ -12,7 +12,7 @@ export {
   removeRuns,
   type SkillStats,
 } from "./events/kept-runs.ts";
-export { parseEventLines, readRunLog } from "./events/read-log.ts";
+export { parseEventLines, readLogEnds, readRunLog } from "./events/read-log.ts";
 export type {
   CapabilityCall,
   CapabilityUse,

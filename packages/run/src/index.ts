@@ -132,7 +132,6 @@ export {
   type SkillToolsOptions,
   skillTools,
 } from "./tools/skill-tools.ts";
-export { ruleLine } from "./tools/suggest-rules.ts";
 export {
   answer,
   checkProgramTools,

@@ -1,2 +1,3 @@
 /** What other packages may use of `@metier/service`. */
+export { startInspect } from "./local/start-inspect.ts";
 export { startLocalService } from "./local/start-local-service.ts";

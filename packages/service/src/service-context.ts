@@ -3,7 +3,7 @@
 import type { Result } from "@metier/base/result";
 import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
-import type { ApiMe } from "./api.ts";
+import type { Caller } from "@metier/run";
 import type { ServiceLog } from "./http/service-log.ts";
 import type { ServiceMetrics } from "./http/service-metrics.ts";
 import type { StreamCount } from "./http/stream-count.ts";
@@ -42,6 +42,20 @@ interface RuleEditing {
   allow(patterns: readonly string[]): Promise<Result<undefined>>;
 }
 
+/** Of a run that another process works on: why nothing is done with it here, and who can. */
+export interface RunElsewhere {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The one person whom an inspector is for, at their own machine. */
+export interface InspectingPerson {
+  /** Who asks, in runs that are started here. */
+  readonly caller: Caller;
+  /** Why no run can be started here; absent: they can. */
+  readonly noRuns?: RunElsewhere | undefined;
+}
+
 export interface ServiceContext {
   /** Whoever writes through it wakes the streams of that run. */
   readonly journal: JournalStore;
@@ -52,7 +66,11 @@ export interface ServiceContext {
   readonly authenticate: Authenticator;
   /** Whether only this machine reaches the service. */
   readonly isOnLoopback: boolean;
-  readonly about: Pick<ApiMe, "mode" | "version">;
+  readonly version: string;
+  /** Absent: a service for many. */
+  readonly person?: InspectingPerson | undefined;
+  /** `undefined`: it is this service that works on the run. */
+  findOwner(runId: string): Promise<RunElsewhere | undefined>;
   /** Absent: no rule can be written from here. */
   readonly rules?: RuleEditing | undefined;
   readonly shelf: SkillShelf;

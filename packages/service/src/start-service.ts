@@ -5,7 +5,6 @@
 
 import { isLoopbackHost } from "@metier/base/net";
 import type { AdvanceOutcome, JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
-import type { ApiMe } from "./api.ts";
 import { buildApp } from "./http/build-app.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { type PageOpening, pageRoutes } from "./http/page-routes.ts";
@@ -58,8 +57,12 @@ export interface ServiceOptions {
   /** Default: 10 s. */
   readonly leaseMs?: number;
   readonly version?: string;
-  /** `inspect`: for one person over their own home. Default: `serve`. */
-  readonly mode?: ApiMe["mode"];
+  /** Left out: it is for many, each with a key. */
+  readonly person?: ServiceContext["person"];
+  /** Left out: this service works on all runs of its journal. */
+  readonly findOwner?: ServiceContext["findOwner"];
+  /** Tells of what other processes write, as long as the service runs. */
+  readonly watch?: (notices: Pick<RunNotices, "changed" | "tell">) => { stop(): void };
   /** The inspector. Left out: there is only the API. */
   readonly page?: ServedPage | undefined;
   /** A way into the page without typing a key. */
@@ -98,7 +101,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   if (adminKey !== undefined) checkAdminKey(adminKey);
   const stopping = new AbortController();
   const context = makeContext(options, now, stopping.signal);
-  const app = await buildApp(allRoutes(context.about.version), pageRoutes(options, context), context);
+  const app = await buildApp(allRoutes(context.version), pageRoutes(options, context), context);
   const listener = await listen(app, { host, port });
   // Only now: a key that is made by a start that fails would never be shown.
   const made = adminKey === undefined ? await makeFirstKey(context.keys, now()) : undefined;
@@ -112,6 +115,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       onFault: (fault) => context.log.fault("engine", fault),
     });
   const sweep = startSweep(context);
+  const watch = options.watch?.(context.notices);
   context.log.write("info", "started", { url: listener.url });
   let stopped: Promise<void> | undefined;
   return {
@@ -120,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stop(graceMs = GRACE_MS) {
       stopped ??= stopAll(listener, graceMs, async () => {
         stopping.abort();
+        watch?.stop();
         await Promise.all([worker?.stop(graceMs), sweep.stop()]);
         context.log.write("info", "stopped");
       });
@@ -152,7 +157,9 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     records: store.records,
     engine,
     ...openDoor(options, { limits, metrics, now }),
-    about: { mode: options.mode ?? "serve", version: options.version ?? "0.0.0" },
+    version: options.version ?? "0.0.0",
+    person: options.person,
+    findOwner: options.findOwner ?? (async () => undefined),
     rules: options.rules,
     shelf,
     insight,

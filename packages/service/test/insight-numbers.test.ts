@@ -122,7 +122,7 @@ test("evaluations are found beside skills and in the working directory, with wha
     },
   ]);
   const shown = await read<ApiIteration>(service, "/v1/evals/deploy/2");
-  expect(shown.benchmark.metadata).not.toHaveProperty("skill_path");
+  expect(shown.benchmark?.metadata).not.toHaveProperty("skill_path");
   const output = "/v1/evals/deploy/2/outputs";
   expect(await read(service, `${output}/first/with_skill/outputs/answer.md`)).toMatchObject({
     text: "It is done.\n",

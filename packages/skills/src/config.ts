@@ -1,4 +1,6 @@
 /** What other packages may use of `@metier/skills/config`. */
+
+export { allowForGood, ruleLine } from "./config/always-rules.ts";
 export {
   type CapabilitiesConfig,
   type CapabilityProviderConfig,

@@ -2,10 +2,9 @@
  * The question before a tool call: the whole command, or the diff of what would be written, and how far a yes reaches. A
  * yes for good is shown as the line it adds to the user's config, and added through the config editor.
  */
-import { ConfigError } from "@metier/base/errors";
 import { safeLine, safeText } from "@metier/base/text";
-import { type ApprovalAnswer, type ApprovalQuestion, type AskApproval, ruleLine } from "@metier/run";
-import { setConfigValue } from "@metier/skills/config";
+import type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "@metier/run";
+import { allowForGood, ruleLine } from "@metier/skills/config";
 import { askWord, type CliIo } from "../context.ts";
 import { type Style, styleFor } from "../output/style.ts";
 import { diffText } from "../output/update-review-text.ts";
@@ -47,7 +46,7 @@ export function askApproval(io: CliIo, { configFile }: ApprovalPlace = {}): AskA
       const choice = await askChoice(io, offered);
       if (choice === "diff") io.stderr.write(`${diffText(question.diff ?? "", style)}\n${choices}\n`);
       else if (choice !== "always") return ANSWER_OF[choice];
-      else if (file !== undefined) return allowForGood(io, rules, file, style);
+      else if (file !== undefined) return writeRules(io, rules, file, style);
     }
   };
 }
@@ -131,7 +130,7 @@ function choicesText(
       ? []
       : [
           `  ${style.bold("a")}  always, in every project: adds to [tools] in ${safeLine(file)}`,
-          ...rules.map((pattern) => `       ${style.cyan(ruleLine(pattern))}`),
+          ...rules.map((pattern) => `       ${style.cyan(showRule(pattern))}`),
         ]),
     ...(hidden > 0 ? [`  ${style.bold("d")}  show the whole diff first`] : []),
     `  ${style.bold("n")}  no (default)`,
@@ -139,21 +138,24 @@ function choicesText(
 }
 
 /** Where it cannot be written it counts for this session, and the user hears why. */
-async function allowForGood(
+async function writeRules(
   io: CliIo,
   rules: readonly string[],
   file: string,
   style: Style,
 ): Promise<ApprovalAnswer> {
-  try {
-    for (const pattern of rules) {
-      await setConfigValue({ file, target: "user", path: ["tools", pattern], value: "allow" });
-    }
-    io.stderr.write(style.dim(`Added to ${safeLine(file)}: ${rules.map(ruleLine).join(", ")}\n`));
-  } catch (fault) {
-    if (!(fault instanceof ConfigError)) throw fault;
-    const hint = fault.hint === undefined ? "" : ` ${fault.hint}`;
-    io.stderr.write(style.yellow(`${safeText(fault.message + hint)} It is allowed for this session.\n`));
+  const written = await allowForGood(file, rules);
+  if (written.ok) {
+    io.stderr.write(style.dim(`Added to ${safeLine(file)}: ${rules.map(showRule).join(", ")}\n`));
+  } else {
+    const { message, hint = "" } = written.refusal;
+    io.stderr.write(
+      style.yellow(`${safeText(`${message} ${hint}`.trim())} It is allowed for this session.\n`),
+    );
   }
   return "session";
+}
+
+function showRule(pattern: string): string {
+  return safeLine(ruleLine(pattern));
 }

@@ -7,6 +7,7 @@ import type { ServeFlags } from "../commands/connecting.ts";
 import type { Action } from "../commands/define.ts";
 import { type CliContext, endWith, err, outJson, reply } from "../context.ts";
 import { homeFolder } from "../open-metier.ts";
+import { findInspectorPage } from "./inspector-page.ts";
 import { durableFolder } from "./terminal-runs.ts";
 
 /** A service that is told to end is gone within ten seconds. */
@@ -27,9 +28,11 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
   });
   // The service and its libraries are large, and no other command needs them.
   const { startLocalService } = await import("@metier/service");
+  const page = await findInspectorPage();
   const started = await startLocalService({
     ...asked,
     environment: io.environment,
+    ...(page && { page }),
     ...(flags.log && { printLog: (line: string) => err(context, line) }),
   });
   if (!started.ok) {
@@ -43,9 +46,10 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
   else {
     if (adminKey !== undefined) {
       err(context, `Admin key, shown this once: ${adminKey}`);
-      err(context, "Send it as `Authorization: Bearer <key>`.");
+      err(context, "Send it as `Authorization: Bearer <key>`, or paste it into the inspector's page.");
     }
     err(context, `Serving at ${url}. Press Ctrl-C to stop.`);
+    if (page !== undefined) err(context, `The inspector is the page at ${url}; sign in with a key.`);
   }
   await new Promise<void>((resolve) => void io.onInterrupt(resolve));
   if (!flags.json) err(context, "Stopping: runs go on when the service starts again.");

@@ -1,14 +1,15 @@
 /** `npm start`: Metier on its own bundled skills and a small project of its own making, in a temporary folder. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { UsageError } from "@metier/base/errors";
 import { packageFolder } from "@metier/base/files";
+import { metierPlaces } from "@metier/base/places";
 import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import type { RunFlags } from "../commands/doing.ts";
 import { type CliContext, endWith, out } from "../context.ts";
-import { openMetier } from "../open-metier.ts";
+import { homeFolder, openMetier } from "../open-metier.ts";
 import { styleFor } from "../output/style.ts";
 import { doctorAction } from "./doctor.ts";
 import { listAction } from "./list.ts";
@@ -46,8 +47,25 @@ async function show(context: CliContext, flags: CommonFlags, own: CommonFlags): 
   step(4, `Run a skill in isolation${task.note}`, task.command);
   const last = { ...quiet };
   await runAction(last, task.flags, TOUR_SKILL, TOUR_TASK);
+  keepRuns(context, task.flags, own);
   endWith(context, last.code); // What the steps before show is also what is wrong; this one has to work.
-  out(context, "\nNext: `npx metier list` here, `npx metier --help`, and README.md.");
+  out(
+    context,
+    "\nNext: `npx metier --help`, README.md, and `npx metier inspect`: this run and all skills in your browser.",
+  );
+}
+
+/** The tour's folders go with it; its run is for whoever wants to look at it afterwards. */
+function keepRuns(context: CliContext, flags: CommonFlags, own: CommonFlags): void {
+  const placesOf = (home: string | undefined) => metierPlaces(home, context.io.environment);
+  const [from, to] = [placesOf(homeFolder(context, flags)), placesOf(homeFolder(context, own))];
+  if (from.runs === to.runs || !existsSync(from.runs)) return;
+  try {
+    mkdirSync(to.runs, { recursive: true, mode: 0o700 });
+    cpSync(from.runs, to.runs, { recursive: true });
+  } catch {
+    // The home cannot be written to: the tour was shown all the same.
+  }
 }
 
 export const TOUR_SKILL = "summarize-text";

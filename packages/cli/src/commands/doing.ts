@@ -172,5 +172,21 @@ const runs = defineCommand({
 });
 export type RunsFlags = FlagsOf<typeof runs>;
 
+const inspect = defineCommand({
+  name: "inspect",
+  brief: "See skills, runs and approvals in your browser",
+  description:
+    "Opens a page on this machine with your skills and why each can or can't be used, the plan of a run before it starts, runs as they happen, approvals, statistics, evals and routing. It needs no service and changes nothing by itself. You can start runs there and answer what they ask. Runs from terminals and from `metier serve` appear, too; you can only look at those.\n\nPrints an address that signs you in, and opens it when there is a screen. Only this machine can reach it, and only somebody who has the address. Ctrl-C ends it, and cancels the runs that were started there.\n\nExits 6 when this Node has no SQLite.",
+  examples: ["metier inspect", "metier inspect --port 4000 --no-open", "metier inspect --allow-edit"],
+  flags: {
+    port: textFlag("number", "Port to listen on (default: a free port)"),
+    noOpen: switchFlag("Print the address and open no browser"),
+    allowEdit: switchFlag('Let an approval be made a rule of your config ("always")'),
+  },
+  from: () => import("../actions/inspect.ts"),
+  action: "inspectAction",
+});
+export type InspectFlags = FlagsOf<typeof inspect>;
+
 /** In the order of the overview. */
-export const DOING: readonly DeclaredCommand[] = [init, run, chat, script, runs];
+export const DOING: readonly DeclaredCommand[] = [init, run, chat, script, runs, inspect];

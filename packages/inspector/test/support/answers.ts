@@ -418,7 +418,7 @@ export const planAnswer: ApiPlan = {
   message: "Write release notes for 1.3.0",
   diagnostics: [
     {
-      code: "capability.no-provider",
+      code: "capability.unlinked",
       severity: "warning",
       message: "Nothing provides `chat.post`.",
       hint: "Wire a provider under `capabilities.providers`.",

@@ -7,6 +7,7 @@ import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
+import type { Config } from "@metier/skills/config";
 import { identifyContent } from "@metier/skills/trust";
 import { type ConversationMemory, createMemory } from "../invoke/conversation-trust.ts";
 import type { PreparedInvocation } from "../invoke/invocation.ts";
@@ -96,7 +97,7 @@ export async function holdToStart(
 ): Promise<Result<string, StartFault>> {
   if (durable === undefined) return done(prompt);
   const { steps } = durable;
-  const config = digestOf(host.config());
+  const config = digestOf(withoutAllowed(host.config()));
   const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
@@ -125,6 +126,15 @@ export async function holdToStart(
 function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
   const content = skill.location === "" ? undefined : identifyContent(skill);
   return content?.ok ? content.value.digest : digest;
+}
+
+/**
+ * What is allowed decides about the next call alone, and is asked anew for each: a rule that somebody adds while a run waits,
+ * as with "always", counts for it and changes nothing of what it did.
+ */
+function withoutAllowed(config: Config): Config {
+  const tools = Object.entries(config.tools).filter(([, answer]) => answer !== "allow");
+  return { ...config, tools: Object.fromEntries(tools) };
 }
 
 function digestOf(value: unknown): string {

@@ -5,7 +5,6 @@
  */
 import { basename, dirname, relative, resolve } from "node:path";
 import { isInside } from "@metier/base/places";
-import { safeLine } from "@metier/base/text";
 import { readCommand } from "@metier/sandbox/shell";
 import type { ToolEffect, ToolInput } from "./tool.ts";
 import type { ToolPolicy } from "./tool-policy.ts";
@@ -111,9 +110,4 @@ function listPathPatterns(tool: string, path: unknown, cwd: string): readonly (r
   // Of the working directory itself only its files: all that lies below it would be everything.
   if (folder === "") return [[`${tool}(./*)`], [`${tool}(./${basename(location)})`]];
   return [[`${tool}(./${folder}/**)`], [`${tool}(./${folder}/${basename(location)})`]];
-}
-
-/** A pattern as "always" writes it below `[tools]` in the config. */
-export function ruleLine(pattern: string): string {
-  return safeLine(`${JSON.stringify(pattern)} = "allow"`);
 }

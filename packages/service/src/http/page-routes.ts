@@ -2,7 +2,6 @@
  * The addresses that are for people's browsers and not part of the API: the inspector's page, and the way into it that
  * `metier inspect` prints. They are given to anybody who comes by a name of this machine.
  */
-import { isSameSecret } from "@metier/base/digest";
 import { done, type Result } from "@metier/base/result";
 import { writeCookie } from "../keys/cookie-gate.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -10,10 +9,10 @@ import { checkHost, type RequestClient } from "./browser-guard.ts";
 import { type HttpRefusal, refuse } from "./refusal.ts";
 import { openPageServer, type ServedPage } from "./serve-page.ts";
 
-/** A way in without a typed key: whoever brings the token is signed in with the key. */
+/** A way in without a typed key: whoever brings a token that counts is signed in with the key. */
 export interface PageOpening {
-  readonly token: string;
   readonly key: string;
+  accepts(token: string): boolean;
 }
 
 export interface PageRoute {
@@ -37,17 +36,15 @@ interface PageParts {
 export function pageRoutes({ page, opening }: PageParts, context: ServiceContext): readonly PageRoute[] {
   if (page === undefined) return [];
   const server = openPageServer(page);
-  const give = (name: (url: URL) => string): PageRoute["answer"] => {
-    return async ({ url, headers }) => {
-      const host = checkHost(headers, context.isOnLoopback);
-      if (!host.ok) return host;
-      const answer = await server.answer(name(url), headers);
-      return answer ? done(answer) : refuseFile();
-    };
+  const give: PageRoute["answer"] = async ({ url, headers }) => {
+    const host = checkHost(headers, context.isOnLoopback);
+    if (!host.ok) return host;
+    const answer = await server.answer(url.pathname.slice(1) || "index.html", headers);
+    return answer ? done(answer) : refuseFile();
   };
   return [
-    { path: "/", answer: give(() => "index.html") },
-    { path: "/assets/:name", answer: give(({ pathname }) => pathname.slice(1)) },
+    { path: "/", answer: give },
+    { path: "/assets/:name", answer: give },
     ...(opening === undefined ? [] : [{ path: "/open", answer: openWith(opening, context) }]),
   ];
 }
@@ -57,7 +54,7 @@ function openWith(opening: PageOpening, context: ServiceContext): PageRoute["ans
   return async ({ url, headers, client }) => {
     const host = checkHost(headers, context.isOnLoopback);
     if (!host.ok) return host;
-    const isRight = isSameSecret(url.searchParams.get("token") ?? "", opening.token);
+    const isRight = opening.accepts(url.searchParams.get("token") ?? "");
     // A wrong one is a wrong key, and counted as such.
     const begun = await context.authenticate.signIn(isRight ? opening.key : "", client);
     if (!begun.ok) return isRight || begun.refusal.status === 429 ? begun : refuseToken();

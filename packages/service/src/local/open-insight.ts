@@ -144,6 +144,9 @@ async function planOrder(
 ): Promise<ApiPlan> {
   const read = readOrder(order);
   if (read?.kind !== "skill") throw new Error("An order without a skill cannot be planned.");
+  // The person at this machine has what their command line has.
+  if (read.caller?.isLocal)
+    return describePlan(await metier.plan(toRequest(read)), { seesSystem, asksAlways: false });
   const isUpload = uploads.known.some(({ name }) => name === read.skill);
   const secrets = (await secretNames(tenant)).map((name) => [name, `${randomUUID()}`] as const);
   const view = ((isUpload && uploads.metier) || metier).for({

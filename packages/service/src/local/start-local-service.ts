@@ -11,11 +11,11 @@ import { openLocal } from "@metier/durable/sqlite";
 import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
 import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import { allowForGood } from "@metier/skills/config";
 import type { RunNotices } from "../runs/run-notices.ts";
-import { openFolderShelf } from "../shelf/folder-shelf.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns, listSecretNames } from "./advance-runs.ts";
-import { openLocalInsight } from "./open-insight.ts";
+import { openSkills } from "./open-skills.ts";
 
 interface LocalServiceOptions
   extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times" | "page"> {
@@ -89,23 +89,15 @@ async function startOver(
       ...more,
     });
   const own = await open({});
-  const shelf = openFolderShelf({
-    folder: join(folder, "skills"),
+  const { shelf, insight, hiddenFolders } = openSkills({
+    metier: own,
     records,
-    listOwn: async () => describeOwn(own),
-    now: Date.now,
-  });
-  const hiddenFolders = [
-    [places.home, "~"],
-    [process.cwd(), "."],
-  ] as const;
-  const insight = openLocalInsight({
-    own: async () => own,
+    folder,
+    home: places.home,
+    cwd: process.cwd(),
     openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, bundled: false, config: ONLY_NAMED }),
-    shelf,
     evalFolders: options.evalFolders ?? [process.cwd()],
     secretNames: (tenant) => listSecretNames(records, tenant),
-    hiddenFolders,
   });
   const service = await startService({
     ...options,
@@ -127,6 +119,7 @@ async function startOver(
     workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
     hiddenFolders,
     adminKey: environment.METIER_ADMIN_KEY,
+    rules: editableByAdmins(places.configFile),
     version: VERSION,
   });
   return {
@@ -138,6 +131,13 @@ async function startOver(
   };
 }
 
+function editableByAdmins(configFile: string): ServiceOptions["rules"] {
+  return {
+    mayEdit: ({ scopes }) => scopes.has("admin"),
+    allow: (patterns) => allowForGood(configFile, patterns),
+  };
+}
+
 function refuseWithoutSandbox(why: string): Result<never> {
   return refused({
     message: `The service does not start: ${why}`,
@@ -146,7 +146,7 @@ function refuseWithoutSandbox(why: string): Result<never> {
 }
 
 /** What a model is writing, for who follows its run; a listener of the embedding program hears everything. */
-function tellText(
+export function tellText(
   { wrote }: Pick<RunNotices, "wrote">,
   listener: MetierOptions["onEvent"],
 ): (event: RunEvent) => void {
@@ -157,19 +157,11 @@ function tellText(
 }
 
 /** The turns of a conversation work in the folder of its first one. */
-async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
+export async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
   let first = runId;
   for (;;) {
     const previous = (await journal.get(first))?.order.previous;
     if (typeof previous !== "string") return first;
     first = previous;
   }
-}
-
-/** Those that a user may call by name. */
-function describeOwn(metier: Metier) {
-  return metier
-    .list()
-    .filter(({ status, manifest }) => status === "enabled" && manifest.userInvocable)
-    .map(({ name, description, trust }) => ({ name, description, trust: trust.level }));
 }

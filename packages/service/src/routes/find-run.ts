@@ -1,10 +1,19 @@
 /** A run of the caller's own tenant, or a 404: that another tenant has one is not told. */
-import { done, type Result } from "@metier/base/result";
+import { done, type Refused, type Result } from "@metier/base/result";
 import type { DurableRun } from "@metier/durable";
 import { readRunId } from "@metier/run/events";
-import { type HttpRefusal, refuseMissing } from "../http/refusal.ts";
+import { type HttpRefusal, refuse, refuseMissing } from "../http/refusal.ts";
 import type { Identity } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
+
+/** A run that another process works on can only be looked at here. */
+export async function refuseElsewhere(
+  context: ServiceContext,
+  runId: string,
+): Promise<Refused<HttpRefusal> | undefined> {
+  const owner = await context.findOwner(runId);
+  return owner && refuse(409, "run_elsewhere", owner.message, owner.hint);
+}
 
 export async function findRun(
   { journal }: ServiceContext,

@@ -2,11 +2,17 @@
  * Approvals and questions: what waits for a person. An answer is a row first and a wake-up second, so that it counts whether
  * the run is not yet parked, is parked, or is being moved; and it counts once, whoever answers and however often.
  */
-import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
+import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Refused, type Result } from "@metier/base/result";
-import { choiceShape, fitShape, jsonShape, listShape, tableShape, textShape } from "@metier/base/shape";
+import {
+  choiceShape,
+  describedShape,
+  jsonShape,
+  refuseShape,
+  type Shape,
+  tableShape,
+} from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
-import { ruleLine } from "@metier/run";
 import {
   boundedText,
   DEFAULT_PAGE,
@@ -19,8 +25,10 @@ import {
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
 import type { Identity } from "../keys/identity.ts";
+import { allowAlways, showAlwaysRule } from "../runs/always-rule.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { refuseElsewhere } from "./find-run.ts";
 
 /** Tool calls and changes by capabilities are approvals; what a skill asks its user is a question. */
 type QuestionGroup = "approvals" | "questions";
@@ -84,11 +92,11 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
   const projection = await openProjection(context.journal, question.runId, context.hiddenFolders);
   const time = (name: string, at: number | undefined): JsonObject =>
     at === undefined ? {} : { [name]: new Date(at).toISOString() };
-  const { rules, ...body } = projection.value(question.body) as JsonObject;
+  const { rules: _, ...body } = projection.value(question.body) as JsonObject;
   return {
     ...(await skillOf(context, question)),
     ...body,
-    ...describeAlways(rules),
+    ...presentFields({ alwaysRule: showAlwaysRule(question) }),
     id: question.id,
     run: question.runId,
     root: question.rootId,
@@ -106,12 +114,6 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
 async function skillOf({ journal }: ServiceContext, { runId, body }: Question): Promise<JsonObject> {
   const skill = typeof body.skill === "string" ? body.skill : (await journal.get(runId))?.skill;
   return skill === undefined ? {} : { skill };
-}
-
-/** The lines of the config that "always" would write, one for each pattern. */
-function describeAlways(rules: Json | undefined): JsonObject {
-  const patterns = fitShape(listShape(textShape), rules) ?? [];
-  return patterns.length === 0 ? {} : { alwaysRule: patterns.map(ruleLine).join("\n") };
 }
 
 async function listQuestions(
@@ -144,6 +146,8 @@ async function giveAnswer(
   question: Question,
   answer: Omit<QuestionAnswer, "by">,
 ): Promise<RouteOutcome> {
+  const elsewhere = await refuseElsewhere(context, question.rootId);
+  if (elsewhere) return elsewhere;
   const run = await context.journal.get(question.rootId);
   if (question.status === "pending" && (run === undefined || ENDED.has(run.status) || run.isCancelled)) {
     const status = run?.isCancelled ? "cancelled" : (run?.status ?? "gone");
@@ -213,7 +217,13 @@ interface ApprovalBody {
   readonly decision: "approve" | "deny";
   readonly note?: string;
   readonly input?: Json;
+  readonly always?: true;
 }
+
+const trueShape: Shape<true> = describedShape<true>(
+  () => ({ const: true }),
+  (value, place) => (value === true ? value : refuseShape(value, place, "`true`, or nothing")),
+);
 
 interface QuestionBody {
   readonly answer: Json;
@@ -250,17 +260,31 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
   path: "/v1/approvals/{id}",
   scope: "approve",
   group: GROUP,
-  summary: "Approve or deny a tool call. With `input`, the call is approved as you have edited it.",
+  summary:
+    "Approve or deny a tool call. With `input`, the call is approved as you have edited it; with `always`, the rule for such calls is added to the config, too (scope `admin`).",
   body: tableShape<ApprovalBody>(
-    { decision: choiceShape("approve", "deny"), note: boundedText(10_000), input: jsonShape },
+    {
+      decision: choiceShape("approve", "deny"),
+      note: boundedText(10_000),
+      input: jsonShape,
+      always: trueShape,
+    },
     ["decision"],
   ),
   answers: { 200: { about: "The approval with this answer.", schema: approvalSchema } },
-  async handle({ body: { decision, ...answer }, identity, param }, context) {
+  async handle({ body: { decision, always, ...answer }, identity, param }, context) {
     const found = await findQuestion(context, identity, "approvals", param("id"));
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
       return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+    }
+    if (always && (decision === "deny" || "input" in answer)) {
+      return refuseRequest("`always` is for a call that is approved as it is.", "Leave `always` out.");
+    }
+    if (always) {
+      const elsewhere = await refuseElsewhere(context, found.value.rootId);
+      const allowed = elsewhere ?? (await allowAlways(context, identity, found.value));
+      if (!allowed.ok) return allowed;
     }
     const status = decision === "approve" ? "approved" : "denied";
     return giveAnswer(context, identity, found.value, { status, answer });

@@ -30,7 +30,7 @@ import { orderRun, type RunWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
 import { showRun, summarizeRuns } from "../runs/project-run.ts";
 import { type RunSearch, searchRuns } from "../runs/search-runs.ts";
-import { findRun } from "./find-run.ts";
+import { findRun, refuseElsewhere } from "./find-run.ts";
 
 const STATUSES = [
   "queued",
@@ -199,6 +199,8 @@ const cancelRun = defineRoute({
     const found = await findRun(context, identity, param("id"));
     if (!found.ok) return found;
     const { rootId } = found.value;
+    const elsewhere = await refuseElsewhere(context, rootId);
+    if (elsewhere) return elsewhere;
     if (rootId !== found.value.id) {
       const message = `Run \`${found.value.id}\` is a part of run \`${rootId}\`, which waits for it.`;
       return refuse(409, "part_of_run", message, `Cancel \`${rootId}\`.`);

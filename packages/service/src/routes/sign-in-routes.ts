@@ -31,10 +31,15 @@ interface SignInBody {
   readonly key: string;
 }
 
-function describeMe(identity: Identity, { about, rules }: ServiceContext): ApiMe {
+function describeMe(identity: Identity, { version, person, rules }: ServiceContext): ApiMe {
   const { keyId, tenant, userId, scopes, signIn } = identity;
   const me = { keyId, tenant, userId, scopes: [...scopes], csrf: signIn?.csrf };
-  return { ...presentFields(me), ...about, mayEditRules: rules?.mayEdit(identity) ?? false };
+  return {
+    ...presentFields(me),
+    mode: person === undefined ? "serve" : "inspect",
+    mayEditRules: rules?.mayEdit(identity) ?? false,
+    version,
+  };
 }
 
 const signIn = defineRoute<Record<never, never>, SignInBody>({

@@ -79,6 +79,8 @@ export async function orderRun(
     if (known.status === "queued") await context.engine.enqueue(known.id);
     return done({ id: known.id, status: known.status, isNew: false });
   }
+  const { noRuns } = context.person ?? {};
+  if (noRuns) return refuse(503, "no_runs_here", noRuns.message, noRuns.hint);
   const order = await makeOrder(context, owner, wish);
   if (!order.ok) return order;
   const id = given === undefined ? await keepOrder(context, owner, wish, idempotencyKey) : done(given);
@@ -118,7 +120,9 @@ export async function makeOrder(
   if (!skill.ok) return skill;
   const { name = "", version = 0, definition } = agent.value ?? {};
   const { tenant, userId } = owner;
+  const { person } = context;
   const caller = presentFields({
+    ...person?.caller,
     userId,
     tenantId: tenant === DEFAULT_TENANT ? undefined : tenant,
     sessionId: wish.session,
@@ -128,8 +132,8 @@ export async function makeOrder(
     caller,
     model: definition?.model,
     limits: definition?.limits,
-    // Over HTTP, a skill's own word that a tool may be used without asking does not count.
-    approve: wish.approve === "allow" ? ("allow" as const) : ("every" as const),
+    // Of those who come from elsewhere, each is asked, whatever a skill says about its own tools.
+    approve: wish.approve === "allow" ? ("allow" as const) : person ? ("ask" as const) : ("every" as const),
   });
   const told = [definition?.instructions, wish.context].filter((text) => text !== undefined).join("\n\n");
   const order =

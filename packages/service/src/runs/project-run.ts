@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { type DurableRun, ENDED, type JournalStore } from "@metier/durable";
 import { type EventProjection, withoutPlaces } from "./project-event.ts";
+import { isOnlySeen } from "./seen-runs.ts";
 
 /** Short, for lists. Before a run has ended, only its first event says what it runs with. */
 export async function summarizeRuns(
@@ -43,6 +44,7 @@ function summarizeRun(run: DurableRun, start: JsonObject): JsonObject {
     ...(run.isCancelled && !ENDED.has(run.status) && { isCancelled: true }),
     ...pick("usage", result.usage),
     ...pick("cost", result.cost),
+    ...(isOnlySeen(run) && { origin: "kept" }),
   };
 }
 

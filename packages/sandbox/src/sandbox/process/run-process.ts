@@ -35,6 +35,8 @@ export interface ProcessRequest {
   readonly sharesTerminal?: boolean;
   /** What it shows goes to our terminal, and what it does not get as `stdin` it reads there: a pager, an editor. */
   readonly ownsTerminal?: boolean;
+  /** Something that people go on with, such as a browser: neither it nor what it starts is ended with us, or by a limit. */
+  readonly outlivesUs?: boolean;
   /** Does not keep us running: when there is nothing else to do we end, and it ends with us. */
   readonly isBackground?: boolean;
   /** Further processes that belong to this one although its tree does not show them. */
@@ -66,7 +68,7 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
   } catch (error) {
     return Promise.resolve(describe(cannotStart(program, error)));
   }
-  if (request.isBackground) letGo(child);
+  if (request.isBackground || request.outlivesUs) letGo(child);
   return new Promise((settle) =>
     superviseChild(child, request, output, (ending) => settle(describe(ending))),
   );
@@ -81,7 +83,8 @@ function superviseChild(
 ): void {
   const { program, limits, signal } = request;
   const { pid } = child;
-  const forget = request.sharesTerminal || request.ownsTerminal ? () => undefined : endWithUs(pid);
+  const isLeft = request.sharesTerminal || request.ownsTerminal || request.outlivesUs;
+  const forget = isLeft ? () => undefined : endWithUs(pid);
   let ending: Ending | undefined;
   let closeTimer: NodeJS.Timeout | undefined;
 
@@ -89,7 +92,7 @@ function superviseChild(
   const end = (reason: Ending, killAll: (pid: number) => void = killTree): void => {
     if (ending) return;
     ending = reason;
-    if (pid !== undefined) killAll(pid);
+    if (pid !== undefined && !request.outlivesUs) killAll(pid);
     forget();
     watchdog.kill();
     if (request.findStrays) killFound(request.findStrays);
@@ -105,7 +108,7 @@ function superviseChild(
   };
   const cancel = (): void => end({ ended: "cancelled" });
   const timeout = setTimeout(() => end({ ended: "timeout" }), limits.timeoutMs);
-  if (request.isBackground) timeout.unref();
+  if (request.isBackground || request.outlivesUs) timeout.unref();
   const exceed = (reason: string): void => end({ ended: "limit", reason });
   const listAll = (most: number): readonly number[] => [
     ...(pid === undefined ? [] : listProcessTree(pid, most)),
@@ -176,10 +179,11 @@ function spawnOptions({
   stdin,
   sharesTerminal = false,
   ownsTerminal = false,
+  outlivesUs = false,
   handed = [],
 }: ProcessRequest): SpawnOptions {
   const given = handed.map(() => "pipe" as const);
-  const shown = ownsTerminal ? "inherit" : "pipe";
+  const shown = ownsTerminal ? "inherit" : outlivesUs ? "ignore" : "pipe";
   const read = stdin !== undefined ? "pipe" : ownsTerminal ? "inherit" : "ignore";
   const streams = [read, shown, shown, ...given] as const;
   return {

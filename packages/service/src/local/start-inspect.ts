@@ -1,0 +1,225 @@
+/**
+ * The inspector for one person over their own home, without a service: the API and a worker in this process, and a journal in a
+ * temporary folder for the runs that are started here. Their logs and files are kept like those of the command line. Everything
+ * else in the home is only looked at, so that any number of inspectors, a service and terminals work beside each other.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { metierPlaces, type Places, VERSION } from "@metier/base/places";
+import type { Environment } from "@metier/base/programs";
+import { done, type Result } from "@metier/base/result";
+import type { JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
+import { openLocal } from "@metier/durable/sqlite";
+import type { Caller } from "@metier/run";
+import { runFolder } from "@metier/run/events";
+import type { Metier, MetierOptions } from "@metier/runtime";
+import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import { DEFAULT_TENANT } from "../keys/identity.ts";
+import { openKeyStore } from "../keys/key-store.ts";
+import { KEY_SCOPES } from "../keys/scopes.ts";
+import type { RunNotices } from "../runs/run-notices.ts";
+import type { InspectingPerson, ServiceContext } from "../service-context.ts";
+import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
+import { openKeptJournal } from "./kept-journal.ts";
+import { mergeJournals, openDurableReader } from "./merged-journal.ts";
+import { openSkills } from "./open-skills.ts";
+import { openTokens } from "./opening-tokens.ts";
+import { firstTurn, tellText } from "./start-local-service.ts";
+import { watchElsewhere } from "./watch-elsewhere.ts";
+
+interface InspectOptions extends Pick<ServiceOptions, "port" | "page" | "rules" | "printLog" | "times"> {
+  /** Replaces the OS home. */
+  readonly home?: string | undefined;
+  readonly cwd: string;
+  readonly environment: Environment;
+  /** Who looks, and for whom runs are started. */
+  readonly caller: Caller;
+  /** What the person has, with more options. */
+  open(more: MetierOptions): Promise<Metier>;
+}
+
+interface RunningInspector {
+  /** With the token that signs its reader in: for nobody else. */
+  readonly address: string;
+  /** The same for a program's arguments, which other users of this machine can see: it signs in once. */
+  makeAddress(): string;
+  /** Why no run can be started; absent: they can. */
+  readonly noRuns?: string;
+  /** Ends runs that were started here, and removes what only they needed. */
+  stop(): Promise<void>;
+}
+
+type LocalState = Extract<Awaited<ReturnType<typeof openLocal>>, { readonly ok: true }>["value"];
+
+/** Keys, uploads and schedules belong to a service. */
+const SCOPES = KEY_SCOPES.filter((scope) => scope !== "admin" && scope !== "write");
+const END_MS = 3_000;
+const MOST_RUNS = 1_000;
+
+/** Refused: a Node without SQLite. */
+export async function startInspect(options: InspectOptions): Promise<Result<RunningInspector>> {
+  const folder = mkdtempSync(join(tmpdir(), "metier-inspect-"));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const local = await openLocal({ folder, environment: {} });
+  if (!local.ok) {
+    remove();
+    return local;
+  }
+  const close = async (): Promise<void> => {
+    await local.value.close();
+    remove();
+  };
+  try {
+    const { service, address, makeAddress, noRuns, end } = await startOver(local.value, options, folder);
+    let stopped: Promise<void> | undefined;
+    const stop = async (): Promise<void> => {
+      await endRuns(local.value);
+      await service.stop(END_MS);
+      await end();
+      await close();
+    };
+    return done({
+      address,
+      makeAddress,
+      ...(noRuns && { noRuns: noRuns.message }),
+      stop() {
+        stopped ??= stop();
+        return stopped;
+      },
+    });
+  } catch (fault) {
+    await close();
+    throw fault;
+  }
+}
+
+interface StartedInspector extends Pick<InspectingPerson, "noRuns"> {
+  readonly service: RunningService;
+  readonly address: string;
+  makeAddress(): string;
+  end(): Promise<void>;
+}
+
+async function startOver(
+  local: LocalState,
+  options: InspectOptions,
+  folder: string,
+): Promise<StartedInspector> {
+  const { records, engine, snapshots, keys } = local;
+  const { environment, caller } = options;
+  const places = metierPlaces(options.home, environment);
+  const home = openHome(places, local.journal);
+  const metier = await options.open({});
+  const opened: Metier[] = [metier];
+  const openForRuns = async (more: MetierOptions): Promise<Metier> => {
+    const running = await options.open({ engine, snapshots, ...more });
+    opened.push(running);
+    return running;
+  };
+  const noRuns = await findNoRuns(metier, environment);
+  const way = await openWayIn(records, caller);
+  const skills = openSkills({
+    evalFolders: [process.cwd()],
+    metier,
+    records,
+    folder,
+    home: places.home,
+    cwd: options.cwd,
+    openFolders: (paths, trustedPaths) =>
+      options.open({ paths, trustedPaths, autoDiscover: false, bundled: false }),
+    secretNames: async () => [],
+  });
+  const service = await startService({
+    ...options,
+    store: { journal: home.journal, records },
+    engine,
+    ...skills,
+    masterKey: keys,
+    openAdvance: (journal, notices) =>
+      advanceWith(() => openForRuns({ journal, onEvent: tellText(notices, undefined) })),
+    workFolder: async (runId) => runFolder(places, await firstTurn(home.journal, runId)).work,
+    // Nobody has it: the person comes in by the token, and there is no one else.
+    adminKey: randomBytes(32).toString("base64url"),
+    opening: way.opening,
+    person: { caller, noRuns },
+    findOwner: home.findOwner,
+    watch: home.watch,
+    version: VERSION,
+  });
+  const addressWith = (token: string): string => `${service.url}/open?token=${token}`;
+  return {
+    service,
+    noRuns,
+    address: addressWith(way.lasting),
+    makeAddress: () => addressWith(way.makeOnce()),
+    async end() {
+      skills.insight.close();
+      home.close();
+      await Promise.all(opened.map(({ capabilities }) => capabilities.close()));
+    },
+  };
+}
+
+/** What is seen of the home, beside the runs of this process. */
+function openHome(places: Places, own: JournalStore) {
+  const serviceFolder = join(places.state, "service");
+  const durable = openDurableReader(serviceFolder);
+  return {
+    ...mergeJournals({ own, kept: openKeptJournal(places), durable }),
+    watch: (notices: Pick<RunNotices, "changed" | "tell">) =>
+      watchElsewhere({ places, serviceFolder, durable, notices }),
+    close: () => durable.close(),
+  };
+}
+
+async function openWayIn(records: RecordStore, { userId }: Caller) {
+  const wanted = { tenant: DEFAULT_TENANT, name: "inspect", scopes: SCOPES, userId };
+  const { text: key } = await openKeyStore(records).create(wanted);
+  const { lasting, makeOnce, accepts } = openTokens();
+  return { lasting, makeOnce, opening: { key, accepts } };
+}
+
+/** Opened for the first run; what is trusted and configured now decides about each step. */
+function advanceWith(open: () => Promise<Metier>) {
+  let opened: Promise<Metier> | undefined;
+  return async (lease: RunLease) => {
+    opened ??= open();
+    const metier = await opened;
+    await metier.reload();
+    return metier.durable.advance(lease);
+  };
+}
+
+async function findNoRuns(
+  { config }: Metier,
+  environment: Environment,
+): Promise<NonNullable<ServiceContext["person"]>["noRuns"]> {
+  const { backend } = config.config.sandbox;
+  const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted", environment });
+  if (sandbox !== undefined) return undefined;
+  return {
+    message: `No run can be started here: ${explainAbsence(probes)}`,
+    hint: "`metier doctor` says what is missing. Looking at skills and runs works without it.",
+  };
+}
+
+/** What would wait for ever, because its journal goes: it ends as cancelled, in its log, too. */
+async function endRuns({
+  journal,
+  engine,
+}: {
+  readonly journal: JournalStore;
+  readonly engine: RunEngine;
+}): Promise<void> {
+  const isOpen = { status: ["queued", "running", "waiting"], isRoot: true, limit: MOST_RUNS } as const;
+  for (const { id } of await journal.list(isOpen)) {
+    await journal.cancel(id);
+    await engine.wake(id);
+  }
+  const until = performance.now() + END_MS;
+  while (performance.now() < until && (await journal.list({ ...isOpen, limit: 1 })).length > 0)
+    await wait(50);
+}
