@@ -413,7 +413,7 @@ export const planAnswer: ApiPlan = {
   backend: "bubblewrap",
   declared: { network: ["api.github.com"], write: ["."] },
   granted: { network: ["api.github.com"], write: [] },
-  limits: { steps: 40, tokens: 200_000, timeoutMs: 600_000 },
+  limits: { maxIterations: 10, timeoutMs: 600_000, maxOutputBytes: 1_000_000, maxTokens: 200_000 },
   system: "You are an agent with the skill release-notes.\n\n# Release notes\n…",
   message: "Write release notes for 1.3.0",
   diagnostics: [

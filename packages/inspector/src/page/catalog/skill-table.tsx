@@ -76,12 +76,14 @@ function ProblemCount({ errors, warnings }: Pick<ApiCatalogSkill, "errors" | "wa
 
 export function SkillTable({ skills }: { readonly skills: readonly ApiCatalogSkill[] }) {
   return (
-    <Table
-      label="Skills"
-      rows={skills}
-      columns={COLUMNS}
-      keyOf={({ address }) => address}
-      linkOf={({ address }) => linkTo(["skill", address])}
-    />
+    <div class="catalog-table">
+      <Table
+        label="Skills"
+        rows={skills}
+        columns={COLUMNS}
+        keyOf={({ address }) => address}
+        linkOf={({ address }) => linkTo(["skill", address])}
+      />
+    </div>
   );
 }

@@ -85,7 +85,7 @@ function Versions({ skill: { address: skill, versions } }: { readonly skill: Api
   const options = versions.map((version) => [version.digest, showVersion(version)] as const);
   return (
     <Section title="Versions">
-      <div class="filters">
+      <div class="skill-versions">
         <ChoiceField
           label="From"
           value={from}
