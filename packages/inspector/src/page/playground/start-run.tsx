@@ -93,7 +93,7 @@ function RunForm({ skill, request }: { readonly skill: ApiSkill; readonly reques
         </p>
       )}
       {failure && <FailureNotice failure={failure} />}
-      {may("run") && <PlanOf wish={JSON.stringify(wish)} faults={faults} />}
+      {may("run") && <PlanOf wish={faults.length > 0 ? undefined : JSON.stringify(wish)} />}
     </form>
   );
 }
@@ -171,14 +171,14 @@ function ArgumentFields({ names, state }: { readonly names: readonly string[]; r
 
 const PLAN_PAUSE_MS = 400;
 
-function PlanOf({ wish, faults }: { readonly wish: string; readonly faults: readonly DraftFault[] }) {
+/** `wish`: as JSON; absent while something is missing or wrong in the form. */
+function PlanOf({ wish }: { readonly wish: string | undefined }) {
   const settled = useSettled(wish, PLAN_PAUSE_MS);
-  const isWrong = faults.length > 0;
   const [plan, setPlan] = useState<ApiPlan | undefined>(undefined);
   const [failure, setFailure] = useState<Failure | undefined>(undefined);
   useEffect(() => {
     let isCurrent = true;
-    if (isWrong) return undefined;
+    if (settled === undefined) return undefined;
     void ask<ApiPlan>(`${CATALOG}/plan`, "POST", JSON.parse(settled)).then((answer) => {
       if (!isCurrent) return;
       setPlan(answer.ok ? answer.value : undefined);
@@ -187,11 +187,11 @@ function PlanOf({ wish, faults }: { readonly wish: string; readonly faults: read
     return () => {
       isCurrent = false;
     };
-  }, [settled, isWrong]);
+  }, [settled]);
   return (
     <section class="stack run-plan" aria-label="Plan" aria-live="polite">
       <h3>What it would do</h3>
-      {isWrong ? (
+      {wish === undefined ? (
         <p class="soft">Fill in what is required to see the plan.</p>
       ) : failure ? (
         <FailureNotice failure={failure} />
