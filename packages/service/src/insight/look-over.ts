@@ -87,7 +87,9 @@ async function askClients(candidate: SkillCandidate): Promise<readonly ApiClient
 }
 
 function describeClient({ client, name, works, breaks, notes }: ClientReport): ApiClientVerdict {
-  const remarks = [...breaks, ...notes].map(({ message }) => cutText(message, MOST_TEXT));
+  const remarks = [...breaks, ...notes].map(({ about, message }) =>
+    cutText(`\`${about}\`: ${message}`, MOST_TEXT),
+  );
   const loads = notes.length === 0 ? "loads" : "loads with notes";
   return { client, name, verdict: works ? loads : "does not load", remarks };
 }

@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<ApiCatalogSkill>[] = [
 /** Why it cannot be used matters more than what it would do. */
 function About({ skill: { status, reason, description } }: { readonly skill: ApiCatalogSkill }) {
   return (
-    <span title={reason ? `${reason}\n\n${description}` : description}>
+    <span title={showUnseen(reason ? `${reason}\n\n${description}` : description)}>
       {status !== "enabled" && reason && (
         <span class="catalog-reason">
           <Message text={reason} />{" "}
@@ -76,12 +76,14 @@ function ProblemCount({ errors, warnings }: Pick<ApiCatalogSkill, "errors" | "wa
 
 export function SkillTable({ skills }: { readonly skills: readonly ApiCatalogSkill[] }) {
   return (
-    <Table
-      label="Skills"
-      rows={skills}
-      columns={COLUMNS}
-      keyOf={({ address }) => address}
-      linkOf={({ address }) => linkTo(["skill", address])}
-    />
+    <div class="catalog-table">
+      <Table
+        label="Skills"
+        rows={skills}
+        columns={COLUMNS}
+        keyOf={({ address }) => address}
+        linkOf={({ address }) => linkTo(["skill", address])}
+      />
+    </div>
   );
 }

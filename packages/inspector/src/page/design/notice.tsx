@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { type Failure, type Known, reload } from "../state/answers.ts";
 import { Button } from "./button.tsx";
+import { Message } from "./text.tsx";
 
 interface NoticeProps {
   readonly tone?: "plain" | "warn" | "bad" | "good";
@@ -47,7 +48,11 @@ export function FailureNotice({
 }) {
   return (
     <Notice tone="bad" title={failure.message}>
-      {failure.hint && <p>{failure.hint}</p>}
+      {failure.hint && (
+        <p>
+          <Message text={failure.hint} />
+        </p>
+      )}
       {path !== undefined && (
         <div class="row">
           <Button onPress={() => void reload(path)}>Try again</Button>

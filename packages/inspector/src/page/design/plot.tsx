@@ -123,9 +123,9 @@ function Line({ points, x, y, show }: LineProps) {
       {points.some(({ noise }) => noise) && <polygon class="band" points={[...upper, ...lower].join(" ")} />}
       <path class="line" d={path} />
       {points.map(({ label, value, noise }, index) => (
-        <circle key={label} class="dot" cx={x(index)} cy={y(value)} r={4}>
+        <path key={label} class="dot" d={`M${x(index)},${y(value)}h0`}>
           <title>{`${label}: ${show(value)}${noise ? ` ± ${show(noise)}` : ""}`}</title>
-        </circle>
+        </path>
       ))}
     </g>
   );

@@ -1,5 +1,6 @@
 /** Parts of a page of which one is shown; which one stands in the address (`?tab=`). Arrow keys move between them. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { address, changeQuery } from "../state/address.ts";
 
 export interface Tab {
@@ -21,6 +22,8 @@ export function Tabs({
 }) {
   const wanted = address.value.query.get(query);
   const current = tabs.find(({ id }) => id === wanted) ?? tabs[0];
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => showChosen(list.current), [current?.id]);
   if (current === undefined) return null;
   const choose = (id: string | undefined): void =>
     changeQuery({ [query]: id === tabs[0]?.id ? undefined : id });
@@ -35,7 +38,7 @@ export function Tabs({
   };
   return (
     <div class="stack">
-      <div class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+      <div class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown} ref={list}>
         {tabs.map(({ id, title, count }) => (
           <button
             key={id}
@@ -57,4 +60,12 @@ export function Tabs({
       </div>
     </div>
   );
+}
+
+/** Where there is no room for all tabs, the chosen one is moved to the middle. */
+function showChosen(list: HTMLElement | null): void {
+  const chosen = list?.querySelector("[aria-selected=true]");
+  if (!list || !chosen) return;
+  const [own, outer] = [chosen.getBoundingClientRect(), list.getBoundingClientRect()];
+  list.scrollLeft += own.left - outer.left - (outer.width - own.width) / 2;
 }

@@ -34,7 +34,7 @@ export function ClientsTab({ skill: { clients } }: { readonly skill: Pick<ApiSki
                   <StatusBadge status={verdict} />
                 </td>
                 <td>
-                  {remarks.map((remark) => (
+                  {[...new Set(remarks)].map((remark) => (
                     <p key={remark}>
                       <Message text={remark} />
                     </p>

@@ -1,4 +1,4 @@
-/** Paths as a tree of folders: the instructions first, then folders, then files, each by name. Pure. */
+/** Paths as a tree of folders: the instructions first, then the other files and the folders, each by name. Pure. */
 import type { ApiSkillFile } from "@metier/service/api";
 
 export interface FileFolder {

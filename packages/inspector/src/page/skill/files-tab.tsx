@@ -58,14 +58,6 @@ interface FolderProps {
 function Folder({ folder: { folders, files }, skill, chosen, isOpen }: FolderProps) {
   return (
     <ul class="file-tree">
-      {folders.map((inner) => (
-        <li key={`folder ${inner.name}`}>
-          <details open={isOpen}>
-            <summary>{showUnseen(inner.name)}/</summary>
-            <Folder folder={inner} skill={skill} chosen={chosen} isOpen={isOpen} />
-          </details>
-        </li>
-      ))}
       {files.map(({ name, file: { path, size, kind } }) => (
         <li key={name}>
           <a href={linkToFile(skill, path)} aria-current={path === chosen ? "true" : undefined}>
@@ -75,6 +67,14 @@ function Folder({ folder: { folders, files }, skill, chosen, isOpen }: FolderPro
               {formatBytes(size)}
             </span>
           </a>
+        </li>
+      ))}
+      {folders.map((inner) => (
+        <li key={`folder ${inner.name}`}>
+          <details open={isOpen}>
+            <summary>{showUnseen(inner.name)}/</summary>
+            <Folder folder={inner} skill={skill} chosen={chosen} isOpen={isOpen} />
+          </details>
         </li>
       ))}
     </ul>

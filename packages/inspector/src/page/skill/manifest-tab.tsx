@@ -55,9 +55,8 @@ function FieldTable({ fields }: { readonly fields: readonly ApiManifestField[] }
         <thead>
           <tr>
             <th scope="col">Field</th>
-            <th scope="col">Value</th>
             <th scope="col">Verdict</th>
-            <th scope="col">Remarks</th>
+            <th scope="col">Value and remarks</th>
           </tr>
         </thead>
         <tbody>
@@ -67,14 +66,12 @@ function FieldTable({ fields }: { readonly fields: readonly ApiManifestField[] }
                 <code>{showUnseen(field.field)}</code>
               </th>
               <td>
-                <FieldValue value={field.value} />
-              </td>
-              <td>
                 <Badge tone={TONES[field.verdict]}>{field.verdict}</Badge>
               </td>
               <td>
+                <FieldValue value={field.value} />
                 {field.remarks.map((remark) => (
-                  <p key={remark}>
+                  <p key={remark} class="soft">
                     <Message text={remark} />
                   </p>
                 ))}

@@ -1,12 +1,11 @@
 /** The latest runs of a skill. */
 import type { ApiList, ApiRunSummary, ApiSkill } from "@metier/service/api";
-import { StatusBadge } from "../design/badge.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
-import { showUnseen, Time } from "../design/text.tsx";
+import { showUnseen } from "../design/text.tsx";
+import { RunTable } from "../parts/run-table.tsx";
 import { linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
-import { formatCost, formatDuration, formatTokens } from "../state/format.ts";
 
 export function RunsTab({ skill: { name } }: { readonly skill: Pick<ApiSkill, "name"> }) {
   const path = `/v1/runs?${new URLSearchParams({ skill: name })}`;
@@ -26,53 +25,10 @@ export function RunsTab({ skill: { name } }: { readonly skill: Pick<ApiSkill, "n
               </p>
             </Empty>
           ) : (
-            <RunRows runs={data} />
+            <RunTable runs={data} />
           )
         }
       </Answered>
     </Section>
-  );
-}
-
-function RunRows({ runs }: { readonly runs: readonly ApiRunSummary[] }) {
-  return (
-    <div class="scrolls" tabIndex={0} role="region" aria-label="Latest runs">
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            <th scope="col">Status</th>
-            <th scope="col">Started</th>
-            <th scope="col" class="number">
-              Worked
-            </th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map(({ id, status, createdAt, activeMs, usage, cost }) => (
-            <tr key={id}>
-              <th scope="row">
-                <a href={linkTo(["run", id])}>{showUnseen(id)}</a>
-              </th>
-              <td>
-                <StatusBadge status={status} />
-              </td>
-              <td>
-                <Time at={createdAt} />
-              </td>
-              <td class="number">{formatDuration(activeMs)}</td>
-              <td class="number">{usage ? formatTokens(usage.totalTokens) : "–"}</td>
-              <td class="number">{formatCost(cost)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

@@ -3,10 +3,11 @@ import type { ApiEvalSummary, ApiList, ApiSkill } from "@metier/service/api";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
 import { Plot } from "../design/plot.tsx";
-import { showUnseen, Time } from "../design/text.tsx";
+import { showUnseen } from "../design/text.tsx";
+import { IterationTable } from "../evals/iteration-table.tsx";
 import { linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
-import { formatCost, formatNumber, formatPercent } from "../state/format.ts";
+import { formatNumber, formatPercent } from "../state/format.ts";
 import { linkToFile } from "./files-tab.tsx";
 
 const EVALS = "/v1/evals";
@@ -20,10 +21,7 @@ export function TestsTab({ skill }: { readonly skill: ApiSkill }) {
       <Section title="Tests">
         <TestList skill={skill} />
       </Section>
-      <Section
-        title="Evals over time"
-        actions={<a href={linkTo(["evals", skill.name])}>Its iterations side by side</a>}
-      >
+      <Section title="Evals over time" actions={<a href={linkTo(["evals", skill.name])}>In the evals</a>}>
         <Answered known={known} path={EVALS}>
           {({ data }) => <EvalHistory skill={skill.name} iterations={iterationsOf(data, skill.name)} />}
         </Answered>
@@ -89,71 +87,21 @@ function EvalHistory({
       </Empty>
     );
   }
+  const ordered = iterations.toSorted((a, b) => a.number - b.number);
   return (
     <>
       <Plot
-        title="Share of checks that pass"
+        title="Pass rate with the skill"
         form="line"
         most={1}
-        points={iterations.map(({ number, passRate }) => ({
+        points={ordered.map(({ number, passRate }) => ({
           label: `#${number}`,
           value: passRate.mean,
           noise: passRate.stddev,
         }))}
         show={formatPercent}
       />
-      <div class="scrolls" tabIndex={0} role="region" aria-label="Iterations">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              {["Iteration", "When", "Model"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-              {["Runs", "With it", "Without it", "Difference", "Cost"].map((title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {iterations.toReversed().map((iteration) => (
-              <IterationRow key={iteration.number} iteration={iteration} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <IterationTable skill={skill} iterations={ordered.toReversed()} />
     </>
   );
-}
-
-function IterationRow({ iteration }: { readonly iteration: Iteration }) {
-  const { number, at, model, runs, passRate, baseline, cost, ungraded } = iteration;
-  return (
-    <tr>
-      <th scope="row">#{number}</th>
-      <td>
-        <Time at={at} />
-      </td>
-      <td>{showUnseen(model)}</td>
-      <td class="number">
-        {formatNumber(runs)}
-        {ungraded > 0 && <span class="soft"> ({formatNumber(ungraded)} not graded)</span>}
-      </td>
-      <td class="number">{showSpread(passRate)}</td>
-      <td class="number">{baseline ? showSpread(baseline) : "–"}</td>
-      <td class="number">{baseline ? showDifference(passRate.mean - baseline.mean) : "–"}</td>
-      <td class="number">{formatCost(cost)}</td>
-    </tr>
-  );
-}
-
-function showSpread({ mean, stddev }: Iteration["passRate"]): string {
-  return `${formatPercent(mean)} ± ${Math.round(stddev * 100)}`;
-}
-
-function showDifference(difference: number): string {
-  return `${difference > 0 ? "+" : ""}${Math.round(difference * 100)} points`;
 }

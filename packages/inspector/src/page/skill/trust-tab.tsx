@@ -30,12 +30,7 @@ export function TrustTab({ skill }: { readonly skill: ApiSkill }) {
       </Section>
       <Section title="Grants">
         {grants.length === 0 ? (
-          <Empty title="Nobody has granted it trust.">
-            <p>
-              Read it, then trust exactly this content with <code>metier trust {showUnseen(skill.name)}</code>
-              .
-            </p>
-          </Empty>
+          <NoGrants skill={skill} />
         ) : (
           <ul class="skill-grants">
             {grants.map(({ what, at, by }, index) => (
@@ -51,6 +46,17 @@ export function TrustTab({ skill }: { readonly skill: ApiSkill }) {
       </Section>
       <Versions skill={skill} />
     </>
+  );
+}
+
+function NoGrants({ skill: { trust, name } }: { readonly skill: ApiSkill }) {
+  if (trust === "trusted") return <p class="soft">It needs none.</p>;
+  return (
+    <Empty title="Nobody has granted it trust.">
+      <p>
+        Read it, then trust exactly this content with <code>metier trust {showUnseen(name)}</code>.
+      </p>
+    </Empty>
   );
 }
 
@@ -85,7 +91,7 @@ function Versions({ skill: { address: skill, versions } }: { readonly skill: Api
   const options = versions.map((version) => [version.digest, showVersion(version)] as const);
   return (
     <Section title="Versions">
-      <div class="filters">
+      <div class="skill-versions">
         <ChoiceField
           label="From"
           value={from}

@@ -84,7 +84,7 @@ function SourceProblems({ diagnostics }: Pick<ApiCatalog, "diagnostics">) {
   if (diagnostics.length === 0) return null;
   const isBad = diagnostics.some(({ severity }) => severity === "error");
   return (
-    <details class={`notice ${isBad ? "bad" : "warn"}`} open={isBad}>
+    <details class={`notice catalog-problems ${isBad ? "bad" : "warn"}`} open={isBad}>
       <summary>
         <strong>{countOf(diagnostics.length, "problem")}</strong> in the sources and the configuration
       </summary>

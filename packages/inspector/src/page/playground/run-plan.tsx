@@ -1,0 +1,141 @@
+/** What a run would do before it does it: tools with the rule for each, reach, limits, prompt; or why it would not run. */
+import type { JsonObject } from "@metier/base/json";
+import type { ApiPlan } from "@metier/service/api";
+import { Badge } from "../design/badge.tsx";
+import { Facts } from "../design/facts.tsx";
+import { Notice } from "../design/notice.tsx";
+import { Code, Message, showUnseen } from "../design/text.tsx";
+import { ProblemList } from "../parts/problem-list.tsx";
+import { compareWishes, showLimits } from "./plan-lines.ts";
+
+type Plan = Extract<ApiPlan, { ok: true }>;
+
+export function RunPlan({ plan }: { readonly plan: ApiPlan }) {
+  if (!plan.ok) {
+    return (
+      <Notice tone="bad" title="This run would be refused.">
+        <p>
+          <Message text={plan.message} />
+        </p>
+        {plan.hint && (
+          <p>
+            <Message text={plan.hint} />
+          </p>
+        )}
+      </Notice>
+    );
+  }
+  return (
+    <div class="stack">
+      <Facts
+        facts={[
+          ["Model", <code key="model">{showUnseen(plan.model)}</code>],
+          ["Trust", <TrustLine key="trust" plan={plan} />],
+          ["Sandbox", showUnseen(plan.backend)],
+          ["Variables", listed(plan.env)],
+          ["Capabilities", listed(plan.capabilities)],
+          ["Hooks", listed(plan.hooks)],
+          ...showLimits(plan.limits),
+        ]}
+      />
+      {plan.diagnostics.length > 0 && <ProblemList diagnostics={plan.diagnostics} />}
+      <Tools tools={plan.tools} />
+      <Reach declared={plan.declared} granted={plan.granted} />
+      <Prompts system={plan.system} message={plan.message} />
+    </div>
+  );
+}
+
+function TrustLine({ plan: { trust, trustReason } }: { readonly plan: Plan }) {
+  return (
+    <>
+      {trust}: <Message text={trustReason} />
+    </>
+  );
+}
+
+/** `undefined` leaves the line out. */
+function listed(names: readonly string[]) {
+  return names.length === 0 ? undefined : names.map(showUnseen).join(", ");
+}
+
+const TONES = { allow: "good", ask: "warn", deny: "bad" } as const;
+
+function Tools({ tools }: Pick<Plan, "tools">) {
+  if (tools.length === 0) return <p class="soft">It gets no tools.</p>;
+  return (
+    <table class="plain-table">
+      <caption class="hidden">Tools and the rule for each</caption>
+      <thead>
+        <tr>
+          <th scope="col">Tool</th>
+          <th scope="col">Decision</th>
+          <th scope="col">Rule</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tools.map(({ name, decision, rule }) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{showUnseen(name)}</code>
+            </th>
+            <td>
+              <Badge tone={TONES[decision]}>{decision}</Badge>
+            </td>
+            <td>
+              <Message text={rule} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Reach(reach: { readonly declared: JsonObject; readonly granted: JsonObject }) {
+  const wishes = compareWishes(reach);
+  if (wishes.length === 0) return <p class="soft">It reaches its own work folder, and nothing else.</p>;
+  return (
+    <table class="plain-table">
+      <caption class="hidden">What it asks for, and what it gets</caption>
+      <thead>
+        <tr>
+          <th scope="col">Reach</th>
+          <th scope="col">Declared</th>
+          <th scope="col">Granted</th>
+        </tr>
+      </thead>
+      <tbody>
+        {wishes.map(({ kind, item, isDeclared, isGranted }) => (
+          <tr key={`${kind} ${item}`}>
+            <th scope="row">
+              {showUnseen(kind)} <code>{showUnseen(item)}</code>
+            </th>
+            <td>{isDeclared ? "yes" : "no"}</td>
+            <td>
+              <Badge tone={isGranted ? "good" : "warn"}>{isGranted ? "granted" : "not granted"}</Badge>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Who may not see how the server is set up gets no system prompt. */
+function Prompts({ system, message }: Pick<Plan, "system" | "message">) {
+  return (
+    <div class="stack tight">
+      {system !== "" && (
+        <details>
+          <summary>System prompt</summary>
+          <Code text={system} label="System prompt" />
+        </details>
+      )}
+      <details>
+        <summary>First message</summary>
+        <Code text={message} label="First message" />
+      </details>
+    </div>
+  );
+}
