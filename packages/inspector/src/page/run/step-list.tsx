@@ -114,7 +114,7 @@ function StepItem({ runId, step, isOpen, isWanted, writing, onToggle }: StepItem
           <span class="step-figures small soft number">
             <span>{usage ? `${formatTokens(usage.totalTokens)} tokens` : ""}</span>
             <span>{cost === undefined ? "" : formatCost(cost)}</span>
-            <span>{formatDuration(workedMs(step))}</span>
+            <span>{step.isAnswered ? formatDuration(workedMs(step)) : ""}</span>
           </span>
         </button>
       </h3>
