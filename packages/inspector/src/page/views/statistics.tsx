@@ -112,6 +112,14 @@ function Plots({ days }: { readonly days: readonly ApiDayStatistics[] }) {
           second={{ title: "failed", values: days.map(({ failed }) => failed) }}
           show={formatNumber}
         />
+        <Plot
+          title="Failed, of all runs"
+          points={days.map(({ day, runs, failed }) => ({
+            label: day,
+            value: runs === 0 ? 0 : failed / runs,
+          }))}
+          show={formatPercent}
+        />
         <Plot title="Cost" points={points("cost")} show={formatCost} />
         <Plot title="Tokens" points={points("tokens")} show={formatTokens} />
         <Plot title="Time of a run: half are faster" points={points("medianMs")} show={formatDuration} />
