@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Json } from "@metier/base/json";
-import { readPageFiles } from "./read-page.ts";
+import { readPageFiles } from "./page-files.ts";
 
 export interface ExportedView {
   readonly title: string;

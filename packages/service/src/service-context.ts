@@ -4,6 +4,7 @@ import type { Result } from "@metier/base/result";
 import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
 import type { Caller } from "@metier/run";
+import type { ServedPage } from "./http/serve-page.ts";
 import type { ServiceLog } from "./http/service-log.ts";
 import type { ServiceMetrics } from "./http/service-metrics.ts";
 import type { StreamCount } from "./http/stream-count.ts";
@@ -74,6 +75,8 @@ export interface ServiceContext {
   /** Absent: no rule can be written from here. */
   readonly rules?: RuleEditing | undefined;
   readonly shelf: SkillShelf;
+  /** Absent: there is no page. */
+  readonly exportView?: ServedPage["exportView"];
   readonly insight: Insight;
   readonly masterKey: Pick<MasterKey, "seal">;
   readonly notices: RunNotices;

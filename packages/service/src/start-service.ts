@@ -163,6 +163,7 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
     rules: options.rules,
     shelf,
     insight,
+    ...(options.page?.exportView && { exportView: options.page.exportView }),
     masterKey,
     notices,
     streams: createStreamCount(limits.streamsPerKey),

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import type { ExportedRun } from "../runs/export-run.ts";
 
 interface ServedPageFile {
   readonly body: Uint8Array | string;
@@ -18,6 +19,8 @@ interface ServedPageFile {
 export interface ServedPage {
   /** `index.html`, or a name below `assets/`, as in `assets/page.js`. `undefined`: there is none. */
   find(path: string): ServedPageFile | undefined;
+  /** A view as one file with its answers. Left out: nothing can be exported as a page. */
+  exportView?(view: ExportedRun): string;
 }
 
 const POLICY = [

@@ -122,7 +122,7 @@ async function startOver(
   const noRuns = await findNoRuns(metier, environment);
   const way = await openWayIn(records, caller);
   const skills = openSkills({
-    evalFolders: [process.cwd()],
+    evalFolders: [options.cwd],
     metier,
     records,
     folder,

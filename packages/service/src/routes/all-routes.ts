@@ -12,6 +12,7 @@ import { PLAN_ROUTES } from "./plan-routes.ts";
 import { QUESTION_ROUTES } from "./question-routes.ts";
 import { ROUTING_ROUTES } from "./routing-routes.ts";
 import { RUN_EVENT_ROUTES } from "./run-event-routes.ts";
+import { RUN_EXPORT_ROUTES } from "./run-export-routes.ts";
 import { RUN_FILE_ROUTES } from "./run-file-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
@@ -44,6 +45,7 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     ...RUN_ROUTES,
     ...RUN_EVENT_ROUTES,
     ...RUN_FILE_ROUTES,
+    ...RUN_EXPORT_ROUTES,
     ...QUESTION_ROUTES,
     ...SKILL_ROUTES,
     ...CATALOG_ROUTES,

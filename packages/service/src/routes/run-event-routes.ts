@@ -1,20 +1,23 @@
 /** The events of a run, as a stream that can be cut anywhere and goes on without a gap or a double. */
 import { done } from "@metier/base/result";
-import { tableShape } from "@metier/base/shape";
+import { choiceShape, tableShape } from "@metier/base/shape";
 import { ENDED } from "@metier/durable";
 import { answerStream } from "../http/answer-stream.ts";
 import { streamEvents } from "../http/event-stream.ts";
 import { numberText } from "../http/query-shapes.ts";
 import { refuseRequest } from "../http/refusal.ts";
-import { defineRoute, type ServiceRoute } from "../http/route.ts";
+import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { readAllEvents } from "../runs/export-run.ts";
 import { openProjection } from "../runs/project-event.ts";
 import { findRun } from "./find-run.ts";
 
 interface EventsQuery {
   readonly after?: number;
+  readonly as?: "stream" | "list";
 }
 
 const MOST = Number.MAX_SAFE_INTEGER;
+const MOST_LISTED = 20_000;
 
 const readEvents = defineRoute<EventsQuery>({
   method: "GET",
@@ -22,12 +25,12 @@ const readEvents = defineRoute<EventsQuery>({
   scope: "read",
   group: "runs",
   summary: "Follow the events of a run as server-sent events; ends behind the last event of an ended run.",
-  query: tableShape<EventsQuery>({ after: numberText(0, MOST) }),
+  query: tableShape<EventsQuery>({ after: numberText(0, MOST), as: choiceShape("stream", "list") }),
   headers: { "Last-Event-ID": "The sequence number of the last event that was seen; stronger than `after`." },
   answers: {
     200: {
       about:
-        "`id:` is the sequence number, from 1 without gaps; `data:` is the event. `event: text` has no number: it is what the model is writing.",
+        "`id:` is the sequence number, from 1 without gaps; `data:` is the event. `event: text` has no number: it is what the model is writing. With `as=list`: those so far as `data`, and no stream.",
       type: "text/event-stream",
     },
   },
@@ -35,6 +38,11 @@ const readEvents = defineRoute<EventsQuery>({
     const found = await findRun(context, identity, param("id"));
     if (!found.ok) return found;
     const run = found.value;
+    if (query.as === "list") {
+      const projection = await openProjection(context.journal, run.id, context.hiddenFolders);
+      const events = await readAllEvents(context.journal, run.id, MOST_LISTED, query.after);
+      return replyWith({ data: events.map(projection.event) });
+    }
     const seen = headers.get("last-event-id") ?? "";
     if (seen !== "" && !/^\d{1,15}$/.test(seen)) {
       return refuseRequest(

@@ -28,7 +28,7 @@ export interface EventProjection {
 
 /** `folders`: those of the server, each with the name that clients see in its place. */
 export async function openProjection(
-  journal: JournalStore,
+  journal: Pick<JournalStore, "events">,
   runId: string,
   folders: readonly (readonly [folder: string, shown: string])[],
 ): Promise<EventProjection> {

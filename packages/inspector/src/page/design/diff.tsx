@@ -1,7 +1,7 @@
 /** Lines before and after, with the old and the new numbers, and what was found on new lines. */
 import type { ApiDiffLine, ApiFinding } from "@metier/service/api";
 import { StatusBadge } from "./badge.tsx";
-import { showUnseen } from "./text.tsx";
+import { markRedactions } from "./text.tsx";
 
 const SIGNS: Readonly<Record<ApiDiffLine["kind"], string>> = { same: " ", added: "+", removed: "-" };
 const MOST_LINE = 2_000;
@@ -50,7 +50,7 @@ function DiffRow({
         <td>
           <span class="hidden">{kind === "same" ? "" : `${kind}: `}</span>
           <span aria-hidden="true">{SIGNS[kind]} </span>
-          {showUnseen(text.slice(0, MOST_LINE))}
+          {markRedactions(text.slice(0, MOST_LINE))}
         </td>
       </tr>
       {findings.map(({ rule, severity, message }) => (

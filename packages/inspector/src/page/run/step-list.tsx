@@ -1,12 +1,13 @@
 /** The steps of a run, one under the other: closed ones in two lines with what went wrong, open ones with everything. */
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
 import { Empty } from "../design/notice.tsx";
 import { markRedactions, showUnseen } from "../design/text.tsx";
 import { address, changeQuery } from "../state/address.ts";
 import { formatCost, formatDuration, formatTokens } from "../state/format.ts";
-import { countRedactions } from "../state/redactions.ts";
+import { redactionsIn } from "../state/redactions.ts";
 import { StepDetails } from "./step-details.tsx";
 import { firstLine, problemsOf, type RunStep, workedMs } from "./steps.ts";
 
@@ -91,7 +92,7 @@ interface StepItemProps {
 function StepItem({ runId, step, isOpen, isWanted, writing, onToggle }: StepItemProps) {
   const { number, text, calls, usage, cost } = step;
   const problems = problemsOf(step);
-  const redactions = [...countRedactions(step).values()].reduce((sum, count) => sum + count, 0);
+  const redactions = [...redactionsIn(step).values()].reduce((sum, count) => sum + count, 0);
   const isWaiting = calls.some(({ approvals }) => approvals.some(({ status }) => status === "pending"));
   return (
     <li id={`step-${number}`} class={isWanted ? "step wanted" : "step"}>
@@ -114,17 +115,46 @@ function StepItem({ runId, step, isOpen, isWanted, writing, onToggle }: StepItem
           <span class="step-figures small soft number">
             <span>{usage ? `${formatTokens(usage.totalTokens)} tokens` : ""}</span>
             <span>{cost === undefined ? "" : formatCost(cost)}</span>
-            <span>{formatDuration(workedMs(step))}</span>
+            <span>{step.isAnswered ? formatDuration(workedMs(step)) : ""}</span>
           </span>
         </button>
       </h3>
       {!isOpen && problems[0] !== undefined && (
         <p class="step-problem small">{markRedactions(problems[0])}</p>
       )}
-      {isOpen && <StepDetails runId={runId} step={step} writing={writing} problems={problems} />}
+      {isOpen && (
+        <WhenNear isNow={isWanted}>
+          {() => <StepDetails runId={runId} step={step} writing={writing} problems={problems} />}
+        </WhenNear>
+      )}
       {!isOpen && writing !== "" && <p class="step-writing small">{markRedactions(writing.slice(-300))}</p>}
     </li>
   );
+}
+
+/** Drawn when the reader comes near: all details of a thousand steps at once would take seconds. */
+function WhenNear({
+  isNow,
+  children,
+}: {
+  readonly isNow: boolean;
+  readonly children: () => ComponentChildren;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const [isNear, setNear] = useState(isNow);
+  useEffect(() => {
+    const { current } = place;
+    if (!current) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
+      },
+      { rootMargin: "100%" },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [isNear]);
+  return isNear ? children() : <div ref={place} class="step-body later" />;
 }
 
 function shortText(step: RunStep, writing: string) {

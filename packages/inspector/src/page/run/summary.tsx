@@ -6,7 +6,7 @@ import { Notice } from "../design/notice.tsx";
 import { Message, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
 import { formatCost, formatDuration, formatNumber, formatTokens, shorten } from "../state/format.ts";
-import { countRedactions } from "../state/redactions.ts";
+import { redactionsIn } from "../state/redactions.ts";
 import { textOf } from "./read-event.ts";
 import type { RunStep } from "./steps.ts";
 
@@ -105,7 +105,10 @@ function SkillName({ run, started }: { readonly run: ApiRun; readonly started: A
 }
 
 function Redactions({ events }: { readonly events: readonly ApiRunEvent[] }) {
-  const counts = [...countRedactions(events)];
+  const sums = new Map<string, number>();
+  for (const event of events)
+    for (const [name, count] of redactionsIn(event)) sums.set(name, (sums.get(name) ?? 0) + count);
+  const counts = [...sums];
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
   return (
     <span title={counts.map(([name, count]) => `${name}: ${count}`).join("\n")}>{formatNumber(all)}</span>

@@ -52,19 +52,22 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["hour", 3_600_000],
   ["minute", 60_000],
 ];
+/** Made once: a list of times that is scrolled has no time to make them. */
+const DATE = new Intl.DateTimeFormat("en-CA");
+const TIME = new Intl.DateTimeFormat("en-CA", { dateStyle: "short", timeStyle: "long", hour12: false });
 const OLD_MS = 30 * 86_400_000;
 
 /** `now`, `5 min. ago`, `in 2 hr.`; what is older than a month has its date. */
 export function formatRelative(at: number, now: number): string {
   const distance = at - now;
-  if (Math.abs(distance) > OLD_MS) return new Date(at).toLocaleDateString("en-CA");
+  if (Math.abs(distance) > OLD_MS) return DATE.format(at);
   const [unit, size] = UNITS.find(([, ms]) => Math.abs(distance) >= ms) ?? [];
   if (unit === undefined || size === undefined) return "now";
   return RELATIVE.format(Math.trunc(distance / size), unit);
 }
 
 export function formatTime(at: number): string {
-  return new Date(at).toLocaleString("en-CA", { dateStyle: "short", timeStyle: "long", hour12: false });
+  return TIME.format(at);
 }
 
 export function formatPercent(share: number): string {

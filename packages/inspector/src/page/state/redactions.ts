@@ -24,6 +24,16 @@ export function splitRedactions(text: string): readonly TextPart[] {
 }
 
 const MOST_DEPTH = 100;
+const counted = new WeakMap<object, ReadonlyMap<string, number>>();
+
+/** Of one thing that does not change, such as an event: looked through once. */
+export function redactionsIn(item: object): ReadonlyMap<string, number> {
+  const known = counted.get(item);
+  if (known) return known;
+  const counts = countRedactions(item);
+  counted.set(item, counts);
+  return counts;
+}
 
 /** How often each name was taken out, in all texts of a value, keys included. Most often first. */
 export function countRedactions(value: unknown): ReadonlyMap<string, number> {

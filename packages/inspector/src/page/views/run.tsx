@@ -58,6 +58,11 @@ function KnownRun({ run }: { readonly run: ApiRun }) {
   const until = isOver ? Date.parse(run.updatedAt) : now;
   const { waitedMs, from, to } = measure(spans, until);
   const message = steps[0]?.message ?? "";
+  // The clock moves the timeline; a thousand steps need not be looked at for that.
+  const stepList = useMemo(
+    () => <StepList runId={run.id} steps={steps} writing={writing} hasEnded={isOver} />,
+    [run.id, steps, writing, isOver],
+  );
   return (
     <Page
       title={showUnseen(run.skill ?? "Conversation")}
@@ -84,7 +89,7 @@ function KnownRun({ run }: { readonly run: ApiRun }) {
             id: "steps",
             title: "Steps",
             count: steps.length,
-            render: () => <StepList runId={run.id} steps={steps} writing={writing} hasEnded={isOver} />,
+            render: () => stepList,
           },
           { id: "answer", title: "Answer", render: () => <Answer run={run} writing={writing} /> },
           { id: "reach", title: "Reach", render: () => <ReachPanel run={run} /> },
