@@ -11,7 +11,7 @@ export interface DraftFault {
   readonly isMissing: boolean;
 }
 
-export interface ReadDraft {
+interface ReadDraft {
   /** Absent: nothing is written, and nothing has to be. */
   readonly value?: Json | undefined;
   readonly faults: readonly DraftFault[];
