@@ -108,7 +108,7 @@ function fault(path: string, message: string, isMissing = false): ReadDraft {
 }
 
 /** Arguments as they were written for each name; those behind the last one that is written are left out. */
-export function readArguments(values: readonly string[]): readonly string[] | undefined {
+export function writtenArguments(values: readonly string[]): readonly string[] | undefined {
   const last = values.findLastIndex((value) => value.trim() !== "");
   return last < 0 ? undefined : values.slice(0, last + 1);
 }
