@@ -3,14 +3,14 @@ import {
   filterSkills,
   indexSkills,
   listScopes,
-  readSkillFilter,
+  readCatalogFilter,
 } from "../../src/page/catalog/filter-skills.ts";
 import { catalogAnswer, makeCatalogSkill } from "../support/answers.ts";
 
 const searchable = indexSkills(catalogAnswer.data);
 
 function addressesFor(query: Readonly<Record<string, string>>): readonly string[] {
-  const filter = readSkillFilter(new Map(Object.entries(query)));
+  const filter = readCatalogFilter(new Map(Object.entries(query)));
   return filterSkills(searchable, filter).rows.map(({ address }) => address);
 }
 
@@ -45,7 +45,7 @@ test("words in the address that no filter knows count as not given", () => {
 });
 
 test("the counts of each status leave out what the other filters leave out, but not the status", () => {
-  const filter = readSkillFilter(
+  const filter = readCatalogFilter(
     new Map([
       ["status", "shadowed"],
       ["q", "release"],
@@ -62,7 +62,7 @@ test("one error comes before any number of warnings", () => {
     makeCatalogSkill({ name: "warned", warnings: 90 }),
     makeCatalogSkill({ name: "broken", errors: 1 }),
   ]);
-  const filter = readSkillFilter(new Map([["sort", "problems"]]));
+  const filter = readCatalogFilter(new Map([["sort", "problems"]]));
   expect(filterSkills(skills, filter).rows.map(({ name }) => name)).toEqual(["broken", "warned", "clean"]);
 });
 

@@ -6,7 +6,7 @@ import {
   readInputSchema,
   startDraft,
 } from "../../src/page/playground/input-form.ts";
-import { draftOf, readArguments, readDraft } from "../../src/page/playground/read-draft.ts";
+import { draftOf, readDraft, writtenArguments } from "../../src/page/playground/read-draft.ts";
 import { skillAnswer } from "../support/answers-skill.ts";
 
 function kindsOf(schema: JsonSchema): unknown {
@@ -145,6 +145,6 @@ test("fields that are called like parts of every object hold only what is writte
 });
 
 test("arguments behind the last one that is written are left out, those before stay empty", () => {
-  expect(readArguments(["", "b", "", ""])).toEqual(["", "b"]);
-  expect(readArguments(["", " "])).toBeUndefined();
+  expect(writtenArguments(["", "b", "", ""])).toEqual(["", "b"]);
+  expect(writtenArguments(["", " "])).toBeUndefined();
 });

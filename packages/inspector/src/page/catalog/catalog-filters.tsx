@@ -5,7 +5,7 @@ import { Button } from "../design/button.tsx";
 import { CheckField, ChoiceField, TextField } from "../design/field.tsx";
 import { address, changeQuery } from "../state/address.ts";
 import { formatNumber } from "../state/format.ts";
-import { type FilteredSkills, listScopes, type SkillFilter, STATUSES } from "./filter-skills.ts";
+import { type CatalogFilter, type FilteredSkills, listScopes, STATUSES } from "./filter-skills.ts";
 
 export function clearFilters(): void {
   changeQuery({
@@ -25,7 +25,7 @@ export function toggleRanking(): void {
 
 interface CatalogFiltersProps {
   readonly catalog: ApiCatalog;
-  readonly filter: SkillFilter;
+  readonly filter: CatalogFilter;
   readonly counts: FilteredSkills["counts"];
   readonly isRanked: boolean;
 }
@@ -107,7 +107,7 @@ function StatusChoice({
   chosen,
 }: {
   readonly counts: FilteredSkills["counts"];
-  readonly chosen: SkillFilter["status"];
+  readonly chosen: CatalogFilter["status"];
 }) {
   const all = STATUSES.reduce((sum, status) => sum + counts[status], 0);
   const choices = [

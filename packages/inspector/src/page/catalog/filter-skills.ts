@@ -7,7 +7,7 @@ export const STATUSES: readonly Status[] = ["enabled", "unavailable", "disabled"
 
 const ORDERS = ["name", "tokens", "problems"] as const;
 
-export interface SkillFilter {
+export interface CatalogFilter {
   readonly text: string;
   readonly status?: Status | undefined;
   readonly trust?: ApiCatalogSkill["trust"] | undefined;
@@ -18,7 +18,7 @@ export interface SkillFilter {
 }
 
 /** What stands behind `?`; a word that is not known counts as not given. */
-export function readSkillFilter(query: ReadonlyMap<string, string>): SkillFilter {
+export function readCatalogFilter(query: ReadonlyMap<string, string>): CatalogFilter {
   return {
     text: query.get("q") ?? "",
     status: oneOf(STATUSES, query.get("status")),
@@ -35,7 +35,7 @@ function oneOf<Word extends string>(words: readonly Word[], given: string | unde
 }
 
 /** A skill with its words in lower case, made once for each catalog: typing must not fold ten thousand texts again. */
-export interface SearchableSkill {
+interface SearchableSkill {
   readonly skill: ApiCatalogSkill;
   readonly text: string;
 }
@@ -53,7 +53,7 @@ export interface FilteredSkills {
   readonly counts: Readonly<Record<Status, number>>;
 }
 
-export function filterSkills(skills: readonly SearchableSkill[], filter: SkillFilter): FilteredSkills {
+export function filterSkills(skills: readonly SearchableSkill[], filter: CatalogFilter): FilteredSkills {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const counts = { enabled: 0, unavailable: 0, disabled: 0, shadowed: 0, invalid: 0 };
   const rows: ApiCatalogSkill[] = [];
@@ -66,7 +66,7 @@ export function filterSkills(skills: readonly SearchableSkill[], filter: SkillFi
 }
 
 /** Everything but the text and the status. */
-function fits(skill: ApiCatalogSkill, { trust, scope, audience, hasProblems }: SkillFilter): boolean {
+function fits(skill: ApiCatalogSkill, { trust, scope, audience, hasProblems }: CatalogFilter): boolean {
   if (trust !== undefined && skill.trust !== trust) return false;
   if (scope !== undefined && skill.scope !== scope) return false;
   if (hasProblems && skill.errors + skill.warnings === 0) return false;
@@ -75,7 +75,10 @@ function fits(skill: ApiCatalogSkill, { trust, scope, audience, hasProblems }: S
 }
 
 /** They come by name. */
-function inOrder(rows: readonly ApiCatalogSkill[], order: SkillFilter["order"]): readonly ApiCatalogSkill[] {
+function inOrder(
+  rows: readonly ApiCatalogSkill[],
+  order: CatalogFilter["order"],
+): readonly ApiCatalogSkill[] {
   if (order === "name") return rows;
   const sizeOf = order === "tokens" ? tokensOf : problemsOf;
   return rows.toSorted((a, b) => sizeOf(b) - sizeOf(a));

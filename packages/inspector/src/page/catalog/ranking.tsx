@@ -8,9 +8,15 @@ import { linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
 import { countOf } from "../state/format.ts";
 import { useLastKnown, useSettled } from "../state/settled.ts";
-import { filterSkills, indexSkills, type SkillFilter } from "./filter-skills.ts";
+import { type CatalogFilter, filterSkills, indexSkills } from "./filter-skills.ts";
 
-export function Ranking({ catalog, filter }: { readonly catalog: ApiCatalog; readonly filter: SkillFilter }) {
+export function Ranking({
+  catalog,
+  filter,
+}: {
+  readonly catalog: ApiCatalog;
+  readonly filter: CatalogFilter;
+}) {
   const request = useSettled(filter.text.trim());
   const path = findPath(request);
   const found = useLastKnown(useAnswer<ApiFind>(path));

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { CopyButton, showUnseen } from "./text.tsx";
 
-export interface SourceNote {
+interface SourceNote {
   readonly line: number;
   readonly note: ComponentChildren;
 }

@@ -1,7 +1,7 @@
 /** The slider of the listing's budget: up to where every skill is whole. Pure. */
 import type { ApiCatalogSkill } from "@metier/service/api";
 
-export interface BudgetRange {
+interface BudgetRange {
   readonly least: number;
   readonly most: number;
   readonly step: number;

@@ -22,7 +22,7 @@ export type FormField = FieldBase &
     | { readonly kind: "json" }
   );
 
-export interface NamedField {
+interface NamedField {
   readonly name: string;
   readonly field: FormField;
 }

@@ -11,7 +11,7 @@ export interface DraftFault {
   readonly isMissing: boolean;
 }
 
-export interface ReadDraft {
+interface ReadDraft {
   /** Absent: nothing is written, and nothing has to be. */
   readonly value?: Json | undefined;
   readonly faults: readonly DraftFault[];
@@ -108,7 +108,7 @@ function fault(path: string, message: string, isMissing = false): ReadDraft {
 }
 
 /** Arguments as they were written for each name; those behind the last one that is written are left out. */
-export function readArguments(values: readonly string[]): readonly string[] | undefined {
+export function writtenArguments(values: readonly string[]): readonly string[] | undefined {
   const last = values.findLastIndex((value) => value.trim() !== "");
   return last < 0 ? undefined : values.slice(0, last + 1);
 }

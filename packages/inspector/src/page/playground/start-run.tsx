@@ -13,7 +13,7 @@ import { ask, type Failure, isExport, may, useAnswer } from "../state/answers.ts
 import { useSettled } from "../state/settled.ts";
 import { InputFields } from "./input-fields.tsx";
 import { type Draft, readInputSchema, startDraft } from "./input-form.ts";
-import { type DraftFault, readArguments, readDraft } from "./read-draft.ts";
+import { type DraftFault, readDraft, writtenArguments } from "./read-draft.ts";
 import { RunPlan } from "./run-plan.tsx";
 
 export function StartRun({ skill: asked, request }: { readonly skill: string; readonly request: string }) {
@@ -42,7 +42,7 @@ function useWish(skill: ApiSkill, request: string) {
   const wish = {
     skill: skill.name,
     message: request.trim() === "" ? undefined : request.trim(),
-    arguments: isNamed ? readArguments(words) : line.trim() === "" ? undefined : line,
+    arguments: isNamed ? writtenArguments(words) : line.trim() === "" ? undefined : line,
     input: input?.value,
     approve: "ask",
   };

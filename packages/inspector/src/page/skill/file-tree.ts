@@ -8,7 +8,7 @@ export interface FileFolder {
   readonly files: readonly NamedFile[];
 }
 
-export interface NamedFile {
+interface NamedFile {
   readonly name: string;
   readonly file: ApiSkillFile;
 }

@@ -2,7 +2,7 @@
 import type { ApiCatalog } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { CatalogFilters, clearFilters, toggleRanking } from "../catalog/catalog-filters.tsx";
-import { filterSkills, indexSkills, readSkillFilter } from "../catalog/filter-skills.ts";
+import { filterSkills, indexSkills, readCatalogFilter } from "../catalog/filter-skills.ts";
 import { Ranking } from "../catalog/ranking.tsx";
 import { SkillTable } from "../catalog/skill-table.tsx";
 import { Button } from "../design/button.tsx";
@@ -55,7 +55,7 @@ function CatalogLead({ catalog: { data } }: { readonly catalog: ApiCatalog }) {
 function CatalogList({ catalog }: { readonly catalog: ApiCatalog }) {
   const { query } = address.value;
   const searchable = useMemo(() => indexSkills(catalog.data), [catalog]);
-  const filter = readSkillFilter(query);
+  const filter = readCatalogFilter(query);
   const filtered = useMemo(() => filterSkills(searchable, filter), [searchable, query]);
   const isRanked = query.get("rank") === "find" && filter.text.trim() !== "";
   return (
