@@ -50,8 +50,8 @@ describeInBrowser("getting around", () => {
     await second.goto(`${service.url}/#/approvals`);
     await second.getByText("Nothing waits for you.").waitFor();
     await fillService(service);
-    await page.getByText("rm -rf build").waitFor();
-    await second.getByText("rm -rf build").waitFor();
+    await page.getByText("rm -rf build", { exact: true }).waitFor();
+    await second.getByText("rm -rf build", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Deny" }).click();
     await second.getByText("Nothing waits for you.").waitFor();
   });
@@ -66,7 +66,7 @@ describeInBrowser("getting around", () => {
     await page.getByText("The server does not answer.").waitFor();
     const again = await inspect(world, { port });
     await again.call("POST", "/v1/runs", { skill: "build", message: "Please run: rm -rf build" });
-    await page.getByText("rm -rf build").waitFor();
+    await page.getByText("rm -rf build", { exact: true }).waitFor();
     await page.getByText("The server does not answer.").waitFor({ state: "detached" });
   });
 });
