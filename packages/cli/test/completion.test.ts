@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { COMPILED_CODE } from "../../../test/support/compiled-code.ts";
 import { ROOT } from "../../../test/support/repository.ts";
 import { createWorld, skill, type World } from "../../../test/support/world.ts";
 import { runCli } from "../src/run-cli.ts";
@@ -260,6 +261,7 @@ async function installed(shell: string): Promise<Installed> {
   chmodSync(command, 0o755);
   writeFileSync(join(world.project, "completion"), (await world.cli("completion", shell)).stdout);
   const env = {
+    ...COMPILED_CODE,
     PATH: `${bin}:${process.env.PATH ?? ""}`,
     HOME: world.home,
     METIER_HOME: world.home,
