@@ -32,6 +32,7 @@ export default defineConfig({
     // Long enough for a machine that does much else: a test ends by what it waits for, and this is for one that hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 90_000, interval: 20 } },
     // A process for each worker: starting a program copies the page tables of the process that starts it, and one process of
     // all workers is so large that this took a third of the time of the whole suite.
     pool: "forks",

@@ -289,7 +289,7 @@ async function type(
     for (const [keys, shown] of [[`${load} && echo loa""ded\n`, "\nloaded\n"] as const, ...steps]) {
       child.stdin.write(keys);
       const end = Date.now() + PATIENCE_MS;
-      while (!screen().includes(shown) && Date.now() < end) await sleep(50);
+      while (!screen().includes(shown) && Date.now() < end) await sleep(20);
     }
     return screen();
   } finally {
@@ -297,7 +297,7 @@ async function type(
   }
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 90_000;
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
