@@ -6,9 +6,17 @@
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LIBRARY_ENTRIES } from "./scripts/build/library-entries.mjs";
+import { findFilesThatChangeTheProcess } from "./test/support/alone.ts";
 
 const { METIER_TESTS: chosen } = process.env;
 const LONG = "**/*.long.test.ts";
+const QUICK = ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "examples/*/test/*.test.ts"];
+
+/**
+ * Files that change what all tests of a process share get a worker of their own, and so do long ones. All others share
+ * workers: what they import is loaded once for each worker instead of once for each file, which was half of all the work.
+ */
+const ALONE = [LONG, ...findFilesThatChangeTheProcess()];
 
 export default defineConfig({
   resolve: {
@@ -19,18 +27,28 @@ export default defineConfig({
     })),
   },
   test: {
-    include:
-      chosen === "long"
-        ? [LONG]
-        : ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "examples/*/test/*.test.ts"],
-    exclude: ["**/node_modules/**", ...(chosen === "quick" ? [LONG] : [])],
     globalSetup: ["test/support/clean-environment.ts"],
     setupFiles: ["test/support/no-network.ts"],
-    testTimeout: 60_000,
-    pool: "threads",
+    // Long enough for a machine that does much else: a test ends by what it waits for, and this is for one that hangs.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 90_000, interval: 20 } },
+    // A process for each worker: starting a program copies the page tables of the process that starts it, and one process of
+    // all workers is so large that this took a third of the time of the whole suite.
+    pool: "forks",
     // Much of what the tests do is waiting for processes, so there are more workers than the usual half of the cores.
     maxWorkers: chosen === "long" ? 1 : 2,
-    // Some attempts on the sandbox load the whole machine: what fails beside them is asked once more. A fault fails twice.
-    retry: 1,
+    projects: [
+      project("alone", chosen === "long" ? [LONG] : ALONE, true),
+      ...(chosen === "long" ? [] : [project("together", QUICK, false)]),
+    ],
   },
 });
+
+function project(name: string, include: readonly string[], isolate: boolean) {
+  const others = [...(isolate ? [] : ALONE), ...(chosen === "quick" ? [LONG] : [])];
+  return {
+    extends: true as const,
+    test: { name, include: [...include], exclude: ["**/node_modules/**", ...others], isolate },
+  };
+}

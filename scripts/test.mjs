@@ -1,13 +1,15 @@
 /**
- * `npm test`: set-up, type check, lint and the quick tests (`METIER_TESTS` chooses others). Whatever happens, the last line is
- * `N passed, N failed` (with `, N skipped` where some were); the type check and lint count as one test each.
+ * `npm test`: set-up, then the quick tests (`METIER_TESTS` chooses others) and, while they wait for processes, the type check
+ * and lint. Whatever happens, the last line is `N passed, N failed` (with `, N skipped` where some were); the type check and
+ * lint count as one test each.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT, runInForeground, runQuietly, runScript, say } from "./setup/repository.mjs";
+import { ROOT, SetUpError, say } from "./setup/repository.mjs";
 import { sandboxLine, sandboxStatus } from "./setup/sandbox.mjs";
 import { setUp } from "./setup/set-up.mjs";
+import { runInSightBeside, runQuietlyBeside } from "./test/run-beside.mjs";
 
 /** @typedef {import("./test/count-reporter.mjs").Counts} Counts */
 
@@ -24,14 +26,26 @@ process.on("exit", (code) => {
   process.stdout.write(`${total.passed} passed, ${failed} failed${skipped}\n`);
 });
 
-runScript(() => {
-  const node = setUp();
-  add(check("type check", node, [join(TOOLS, "typescript", "bin", "tsc")]));
-  add(check("lint", node, [join(TOOLS, "@biomejs", "biome", "bin", "biome"), "check", "."]));
-  add(runVitest(node));
+try {
+  process.exitCode = await testAll(setUp());
+} catch (error) {
+  if (!(error instanceof SetUpError)) throw error;
+  if (error.output) process.stderr.write(`${error.output}\n`);
+  say(error.message);
+  process.exitCode = 1;
+}
+
+/** @param {string} node @returns {Promise<number>} the exit code */
+async function testAll(node) {
+  const checks = checkAll(node);
+  add(await runVitest(node));
+  for (const { title, ok, output } of await checks) {
+    process.stdout.write(ok ? `${title}: ok\n` : `${title}: failed\n${output}\n`);
+    add({ passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 });
+  }
   if (total.skipped > 0 && !sandboxStatus().available) say(`tests were skipped; ${sandboxLine()}`);
   return total.failed > 0 ? 1 : 0;
-});
+}
 
 /** @param {Counts} counts */
 function add(counts) {
@@ -43,27 +57,29 @@ function add(counts) {
 }
 
 /**
- * A check that passes or fails as a whole, and shows its output only when it fails.
+ * The checks that pass or fail as a whole, one after the other; their output is shown only when they fail.
  *
- * @param {string} title
  * @param {string} node
- * @param {readonly string[]} args
- * @returns {Counts}
+ * @returns {Promise<readonly { readonly title: string, readonly ok: boolean, readonly output: string }[]>}
  */
-function check(title, node, args) {
-  const { ok, output } = runQuietly(node, args);
-  process.stdout.write(ok ? `${title}: ok\n` : `${title}: failed\n${output}\n`);
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+async function checkAll(node) {
+  const types = await runQuietlyBeside(node, [join(TOOLS, "typescript", "bin", "tsc")]);
+  const biome = join(TOOLS, "@biomejs", "biome", "bin", "biome");
+  const lint = await runQuietlyBeside(node, [biome, "check", "."]);
+  return [
+    { title: "type check", ...types },
+    { title: "lint", ...lint },
+  ];
 }
 
-/** @param {string} node @returns {Counts} */
-function runVitest(node) {
+/** @param {string} node @returns {Promise<Counts>} */
+async function runVitest(node) {
   const folder = mkdtempSync(join(tmpdir(), "metier-test-counts-"));
   const file = join(folder, "counts.json");
   try {
     const vitest = join(TOOLS, "vitest", "vitest.mjs");
     const args = [vitest, "run", "--reporter=dot", `--reporter=${REPORTER}`, ...process.argv.slice(2)];
-    const status = runInForeground(node, args, {
+    const status = await runInSightBeside(node, args, {
       ...process.env,
       METIER_TESTS: process.env.METIER_TESTS ?? "quick",
       METIER_TEST_COUNTS: file,

@@ -98,7 +98,7 @@ describeSandbox("a run of a skill with capabilities", () => {
     const stop = new AbortController();
     const runs = join(world.home, ".metier/state/runs");
     const first = run({ skill: "memo", caller: { userId: "bob" }, approve: "all", signal: stop.signal });
-    const token = await vi.waitUntil(() => findToken(runs), { timeout: 8000 });
+    const token = await vi.waitUntil(() => findToken(runs), { timeout: 90_000 });
     world.write({ "home/.metier/skills/memo/stolen": token });
     const { result } = await run({ skill: "memo", caller: ALICE, approve: "all" });
     expect(result.status).toBe("completed");

@@ -52,7 +52,7 @@ describeSandbox("a run of a skill with capabilities", () => {
     const { run, memo, world } = await openMemo([bash("metier-sb capability invoke -c memo.notes -o wait")]);
     const stop = new AbortController();
     const running = run({ skill: "memo", caller: ALICE, approve: "all", signal: stop.signal });
-    await vi.waitUntil(() => memo.calls.length > 0, { timeout: 8000 });
+    await vi.waitUntil(() => memo.calls.length > 0, { timeout: 90_000 });
     stop.abort();
     const { result } = await running;
     expect(result).toMatchObject({ status: "cancelled", capabilities: [{ calls: 1, failed: 1 }] });

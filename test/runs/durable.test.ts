@@ -87,7 +87,7 @@ test("two calls of one step both wait, and are answered in either order", async 
   const worker = metier.durable.work();
   const isCalled = async () =>
     (await journaledEvents(durable, runId)).some(({ type }) => type === "tool-finished");
-  await expect.poll(isCalled, { timeout: 10_000 }).toBe(true); // The call that was answered does not wait for the other.
+  await expect.poll(isCalled).toBe(true); // The call that was answered does not wait for the other.
   await worker.stop(5000);
   expect(await metier.durable.questions()).toHaveLength(1);
   await metier.durable.answer(one?.id ?? "", { status: "approved", by: "ada" });

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { type RunEvent, readRunLog } from "@metier/run/events";
 import type { Script } from "@metier/run/model";
 import { expect, onTestFinished, test } from "vitest";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { processesWith, sleepersOf, until } from "../support/processes.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { bash, calls, createRunWorld, openRuns, says, useSkill } from "../support/scripted-runs.ts";
@@ -35,7 +36,7 @@ interface StartedProgram {
 function startProgram({ root }: World): StartedProgram {
   const child = spawn(process.execPath, [PROGRAM, root], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { PATH: process.env.PATH, HOME: join(root, "home") },
+    env: { ...COMPILED_CODE, PATH: process.env.PATH, HOME: join(root, "home") },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const told: string[] = [];

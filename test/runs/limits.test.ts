@@ -3,6 +3,7 @@ import type { RunLimits, RunRequest } from "@metier/run";
 import { createScriptModel, type ScriptedTurn } from "@metier/run/model";
 import { createMetierUnder } from "@metier/runtime";
 import { expect, test } from "vitest";
+import { withGrowingTime } from "../support/growing-time.ts";
 import { createRunWorld, eventsOf, openRuns, programTool, says, useSkill } from "../support/scripted-runs.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -34,18 +35,26 @@ const LIMITS: readonly {
     text: "Second.",
   },
   {
-    limit: "time",
-    limits: { timeoutMs: 1500 },
-    script: [step("First."), { answer: { text: "Never said.", delayMs: 60_000 } }],
-    text: "First.",
-  },
-  {
     limit: "output",
     limits: { maxOutputBytes: 50 },
     script: [step("First."), says("word ".repeat(40))],
     text: "word word",
   },
 ];
+
+test("the limit of time ends a run with the text so far", async () => {
+  const script = [step("First."), { answer: { text: "Never said.", delayMs: 600_000 } }];
+  const { outcome } = await withGrowingTime(
+    async (timeoutMs) => {
+      const { run } = await openRuns(createRunWorld({ echo: [] }), script, { tools: [look] });
+      return run({ skill: "echo", limits: { timeoutMs } });
+    },
+    ({ result }) => result.iterations === 2,
+  );
+  expect(outcome.result).toMatchObject({ status: "limited", limit: "time", text: "First." });
+  expect(eventsOf(outcome.events, "limit-reached")).toMatchObject([{ limit: "time" }]);
+  expect(outcome.events.at(-1)).toMatchObject({ type: "run-finished", status: "limited", limit: "time" });
+});
 
 for (const { limit, limits, script, text } of LIMITS) {
   test(`the limit of ${limit} ends a run with the text so far`, async () => {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RunRequest } from "@metier/run";
 import { describe, expect, test } from "vitest";
 import { openChat } from "../support/chat.ts";
+import { withGrowingTime } from "../support/growing-time.ts";
 import {
   calls,
   createRunWorld,
@@ -132,13 +133,16 @@ describe("a question that is not answered is a no, and the result says so [L1]",
   });
 
   test("`approve` that never answers ends with the run", async () => {
-    const world = createRunWorld({ build: [] });
-    const { metier, model } = await openRuns(world, [calls("change", {})], { tools: [change] });
-    const result = await metier.run({
-      skill: "build",
-      limits: { timeoutMs: 300 },
-      approve: () => new Promise(() => undefined),
-    });
+    const { outcome } = await withGrowingTime(
+      async (timeoutMs) => {
+        const world = createRunWorld({ build: [] });
+        const { metier, model } = await openRuns(world, [calls("change", {})], { tools: [change] });
+        const approve = () => new Promise<never>(() => undefined);
+        return { model, result: await metier.run({ skill: "build", limits: { timeoutMs }, approve }) };
+      },
+      ({ result }) => result.denied.length > 0,
+    );
+    const { model, result } = outcome;
     expect(result).toMatchObject({ status: "limited", limit: "time" });
     expect(result.denied).toMatchObject([
       { tool: "change", reason: expect.stringContaining("before anyone answered") },

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { runFolder } from "@metier/run/events";
 import { createMetierUnder } from "@metier/runtime";
 import { expect, test } from "vitest";
+import { withGrowingTime } from "../support/growing-time.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { createScriptWorld } from "../support/script-world.ts";
 import { calls, eventsOf, openRuns, readLog, says } from "../support/scripted-runs.ts";
@@ -182,11 +183,15 @@ describeSandbox("metier.script", () => {
     async () => {
       const world = createScriptWorld({ demo: { "sleep.sh": "echo begun; sleep 1000 & sleep 1000" } });
       const metier = await world.metier();
-      expect(await metier.script({ skill: "demo", script: "sleep.sh", timeoutMs: 2000 })).toMatchObject({
+      const { outcome, timeoutMs } = await withGrowingTime(
+        (time) => metier.script({ skill: "demo", script: "sleep.sh", timeoutMs: time }),
+        ({ stdout }) => stdout !== "",
+      );
+      expect(outcome).toMatchObject({
         status: "limited",
         ended: "timeout",
         stdout: "begun\n",
-        error: { code: "script.stopped", message: expect.stringContaining("2000 ms") },
+        error: { code: "script.stopped", message: expect.stringContaining(`${timeoutMs} ms`) },
       });
       const stop = new AbortController();
       const onOutput = (): void => stop.abort();

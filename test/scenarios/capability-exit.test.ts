@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { isAlive } from "@metier/base/programs";
 import { expect, test } from "vitest";
 import { bridgeCommand } from "../support/bridges.ts";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { QUIET_PATH } from "../support/notes-bridge.ts";
 import { until } from "../support/processes.ts";
 import { createWorld, type World } from "../support/world.ts";
@@ -22,7 +23,7 @@ function createMailWorld(): World {
 
 function startProgram({ home, project }: World, ending: string) {
   return spawn(process.execPath, ["--no-warnings", PROGRAM, home, project, ending], {
-    env: { PATH: QUIET_PATH },
+    env: { ...COMPILED_CODE, PATH: QUIET_PATH },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

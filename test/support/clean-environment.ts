@@ -1,7 +1,11 @@
-/** Gives the whole test run an empty home of its own, so that nothing on the developer's machine changes a result. */
+/**
+ * Gives the whole test run an empty home of its own, so that nothing on the developer's machine changes a result, and the
+ * programs that tests start a place for compiled code: hundreds of them load the same sources.
+ */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ROOT } from "./repository.ts";
 
 /** What the developer may set for a test run. */
 const KEPT = new Set([
@@ -15,6 +19,7 @@ const KEPT = new Set([
 export function setup(): () => void {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "metier-test-home-")));
   process.env.HOME = home;
+  process.env.NODE_COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "metier-tests");
   for (const name of Object.keys(process.env)) {
     const isSetting = name.startsWith("METIER_") || name.startsWith("XDG_") || name === "FORCE_COLOR";
     const leadsToKeychain = name === "DBUS_SESSION_BUS_ADDRESS";

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { findDifference, storeFolder } from "@metier/skills/trust";
 import { expect } from "vitest";
+import { COMPILED_CODE } from "./compiled-code.ts";
 import type { InstallWorld } from "./installing.ts";
 import { until } from "./processes.ts";
 import { ROOT } from "./repository.ts";
@@ -12,7 +13,7 @@ export function startCli(world: InstallWorld, ...args: readonly string[]): Child
   const main = join(ROOT, "packages/cli/src/main.ts");
   return spawn(process.execPath, [main, ...args, "--home", world.home], {
     cwd: world.project,
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
+    env: { ...COMPILED_CODE, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
     stdio: "ignore",
   });
 }

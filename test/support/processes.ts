@@ -43,7 +43,7 @@ function commandLine(pid: string): string {
   }
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 90_000;
 
 /** Waits until the condition holds; gives up, loudly, after a long while. */
 export async function until(what: string, condition: () => boolean): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Json, JsonObject } from "@metier/base/json";
 import { onTestFinished } from "vitest";
+import { COMPILED_CODE } from "./compiled-code.ts";
 import { ADMIN_KEY } from "./follow-events.ts";
 import { ROOT } from "./repository.ts";
 
@@ -43,7 +44,13 @@ export async function startServe(
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, HOME: home, METIER_ADMIN_KEY: ADMIN_KEY, ...environment },
+    env: {
+      ...COMPILED_CODE,
+      PATH: process.env.PATH,
+      HOME: home,
+      METIER_ADMIN_KEY: ADMIN_KEY,
+      ...environment,
+    },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const output: string[] = [];

@@ -1,6 +1,7 @@
 /** The real command in a real pseudo-terminal: steps in, the screen and the exit code out. */
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { COMPILED_CODE } from "./compiled-code.ts";
 import { ROOT } from "./repository.ts";
 
 export type TerminalStep =
@@ -32,7 +33,7 @@ export async function inTerminal(
   const program = [process.execPath, MAIN, ...args, "--home", place.home];
   const child = spawn(PYTHON.stdout.trim(), [join(ROOT, "test/support/drive-terminal.py"), ...program], {
     cwd: place.cwd,
-    env: { PATH: process.env.PATH ?? "", TERM: "xterm-256color", ...place.environment },
+    env: { ...COMPILED_CODE, PATH: process.env.PATH ?? "", TERM: "xterm-256color", ...place.environment },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let screen = "";

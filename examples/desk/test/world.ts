@@ -81,6 +81,7 @@ export async function openDesk(options: Partial<ServerOptions> = {}): Promise<De
     async ask(method, params = {}, token = mint()) {
       const env = {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         DESK_ROOT: root,
         DESK_SERVER: server.url,
         METIER_CONTEXT_TOKEN_SECRET: secret.toString("base64url"),

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { COMPILED_CODE } from "../../../test/support/compiled-code.ts";
 import { ROOT } from "../../../test/support/repository.ts";
 import { createWorld, skill, type World } from "../../../test/support/world.ts";
 import { runCli } from "../src/run-cli.ts";
@@ -260,6 +261,7 @@ async function installed(shell: string): Promise<Installed> {
   chmodSync(command, 0o755);
   writeFileSync(join(world.project, "completion"), (await world.cli("completion", shell)).stdout);
   const env = {
+    ...COMPILED_CODE,
     PATH: `${bin}:${process.env.PATH ?? ""}`,
     HOME: world.home,
     METIER_HOME: world.home,
@@ -287,7 +289,7 @@ async function type(
     for (const [keys, shown] of [[`${load} && echo loa""ded\n`, "\nloaded\n"] as const, ...steps]) {
       child.stdin.write(keys);
       const end = Date.now() + PATIENCE_MS;
-      while (!screen().includes(shown) && Date.now() < end) await sleep(50);
+      while (!screen().includes(shown) && Date.now() < end) await sleep(20);
     }
     return screen();
   } finally {
@@ -295,7 +297,7 @@ async function type(
   }
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 90_000;
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

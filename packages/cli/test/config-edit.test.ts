@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { COMPILED_CODE } from "../../../test/support/compiled-code.ts";
 import { ROOT } from "../../../test/support/repository.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { createWorld, type World } from "../../../test/support/world.ts";
@@ -128,7 +129,8 @@ describe("[U14] config edit", () => {
     const program = makeEditor(folder, []);
     writeFileSync(program, `#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && read answer && echo "# $answer" > "$1"\n`);
     const command = `'${process.execPath}' '${ROOT}/packages/cli/src/main.ts' config edit`;
-    const env = { PATH: process.env.PATH ?? "", METIER_HOME: world.home, EDITOR: program, TERM: "xterm" };
+    const paths = { PATH: process.env.PATH ?? "", METIER_HOME: world.home };
+    const env = { ...COMPILED_CODE, ...paths, EDITOR: program, TERM: "xterm" };
     const child = spawn("script", ["-qfec", command, "/dev/null"], { cwd: world.project, env });
     child.stdin.write("typed into it\n");
     await new Promise((resolve) => child.on("exit", resolve));

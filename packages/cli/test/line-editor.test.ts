@@ -95,7 +95,7 @@ test("Ctrl-Z stops the process with the terminal as it was, and goes on with wha
   });
   const line = editor.read("> ", []);
   input.write("half\u001a");
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await expect.poll(() => stops).toBe(1);
   input.write(" whole\r");
   expect(await line).toEqual({ kind: "line", text: "half whole" });
   expect(stops).toBe(1);

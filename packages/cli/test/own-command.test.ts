@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { manPage } from "@metier/cli";
 import { expect, test } from "vitest";
+import { COMPILED_CODE } from "../../../test/support/compiled-code.ts";
 import { ROOT } from "../../../test/support/repository.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import type { CliIo } from "../src/context.ts";
@@ -45,7 +46,7 @@ test("[U16] the command is `metier` only where everyone finds it", () => {
 });
 
 test("[U16] what `mcp --print-config` prints can be started", () => {
-  const env = { PATH: "/usr/bin:/bin", HOME: temporaryFolder() };
+  const env = { ...COMPILED_CODE, PATH: "/usr/bin:/bin", HOME: temporaryFolder() };
   const cwd = temporaryFolder();
   const run = (command: string, args: readonly string[]): string =>
     spawnSync(command, args, { cwd, env, encoding: "utf8" }).stdout;

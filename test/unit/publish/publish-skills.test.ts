@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, utimesSync, writeFileSync 
 import { join } from "node:path";
 import { identifyFolder } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
+import { COMPILED_CODE } from "../../support/compiled-code.ts";
 import { createInstallWorld, type InstallWorld, resultOf } from "../../support/installing.ts";
 import { startSite } from "../../support/loopback-site.ts";
 import { PLACE, published, publishFault, siteFiles, TOKEN, writeSkills } from "../../support/publishing.ts";
@@ -72,7 +73,7 @@ describe("publishing", () => {
     const args = ["publish", ...asked, "--well-known", "../site", "--home", other.home];
     execFileSync("/bin/sh", ["-c", 'umask 077 && exec "$@"', "sh", ...program, ...args], {
       cwd: join(other.project, "else where"),
-      env: { PATH: process.env.PATH, TZ: "Asia/Tokyo", LANG: "C" },
+      env: { ...COMPILED_CODE, PATH: process.env.PATH, TZ: "Asia/Tokyo", LANG: "C" },
     });
     expect(siteFiles(other)).toEqual(siteFiles(world));
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { ALICE } from "../../../../test/support/capability-broker.ts";
+import { COMPILED_CODE } from "../../../../test/support/compiled-code.ts";
 import { ROOT } from "../../../../test/support/repository.ts";
 import {
   answered,
@@ -17,7 +18,7 @@ import { temporaryFolder } from "../../../../test/support/temporary.ts";
 import { verifies } from "../../../../test/support/verifies.ts";
 
 const PROGRAM = join(ROOT, "test/support/complete-sign-in.ts");
-const ENV = { PATH: process.env.PATH, NODE_NO_WARNINGS: "1" };
+const ENV = { ...COMPILED_CODE, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" };
 
 verifies(
   "case 132",

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { describe, expect, test } from "vitest";
+import { COMPILED_CODE } from "../../../../test/support/compiled-code.ts";
 import { ROOT } from "../../../../test/support/repository.ts";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
 import { findKeychain } from "../../src/vault/keychain.ts";
@@ -127,6 +128,7 @@ describe("a keychain", () => {
     const machine = makeMachine("secret-tool", SECRET_TOOL);
     const { environment, folder } = machine;
     const env = {
+      ...COMPILED_CODE,
       ...environment,
       PATH: `${environment.PATH}:${dirname(process.execPath)}`,
       NODE_NO_WARNINGS: "1",

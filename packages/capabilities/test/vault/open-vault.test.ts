@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { COMPILED_CODE } from "../../../../test/support/compiled-code.ts";
 import { NOBODY } from "../../../../test/support/nobody.ts";
 import { ROOT } from "../../../../test/support/repository.ts";
 import { filesBelow } from "../../../../test/support/sign-in-world.ts";
@@ -221,7 +222,7 @@ describe("the key file", () => {
 test("processes that make the key at the same time end up with the same one", async () => {
   const folder = join(temporaryFolder(), "vault");
   const writer = join(ROOT, "test/support/vault-writer.ts");
-  const env = { PATH: "", NODE_NO_WARNINGS: "1" };
+  const env = { ...COMPILED_CODE, PATH: "", NODE_NO_WARNINGS: "1" };
   const written = await Promise.all(
     ["u1", "u2", "u3", "u4"].map(async (user) => {
       const { stdout } = await promisify(execFile)(process.execPath, [writer, folder, user, "3"], { env });

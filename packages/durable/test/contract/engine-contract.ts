@@ -64,7 +64,7 @@ export function describeEngine(stores: Stores): void {
     test("starts runs in the order in which they came, and later ones when their time has come", async () => {
       const engine = await open();
       const started: string[] = [];
-      await engine.enqueue("later", new Date(Date.now() + 400));
+      await engine.enqueue("later", new Date(Date.now() + 2000));
       for (const id of ["a", "b", "c"]) await engine.enqueue(id);
       expect(await engine.counts()).toEqual({ queued: 4, parked: 0, running: 0 });
       startWork(engine, {

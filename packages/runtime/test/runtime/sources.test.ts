@@ -150,7 +150,7 @@ describe("a source of skills", () => {
       name,
       list: list as SkillSource["list"],
       read: () => "",
-      timeoutMs: 50,
+      timeoutMs: 500,
     });
     const entries: unknown[] = [
       null,
@@ -228,7 +228,7 @@ describe("a source of skills", () => {
     shop.files.set("vat", new Map([["SKILL.md", skill("vat")]]));
     shop.changed();
     shop.changed();
-    await vi.waitFor(() => expect(seen).toEqual([["tax", "vat"]]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(seen).toEqual([["tax", "vat"]]), { timeout: 90_000 });
     stop();
     expect(shop.watchers.size).toBe(0);
   });

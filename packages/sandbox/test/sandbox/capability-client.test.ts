@@ -9,6 +9,7 @@ import {
   type OpenedSocket,
   openTestSocket,
 } from "../../../../test/support/capability-socket.ts";
+import { COMPILED_CODE } from "../../../../test/support/compiled-code.ts";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
 import { verifies } from "../../../../test/support/verifies.ts";
 import { insideFile } from "../../src/sandbox/inside-programs.ts";
@@ -22,7 +23,7 @@ interface Ended {
 function runClient(words: readonly string[], env: NodeJS.ProcessEnv = {}, stdin = ""): Promise<Ended> {
   const args = ["--no-warnings", insideFile("metier-sb"), "capability", ...words];
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { env });
+    const child = spawn(process.execPath, args, { env: { ...COMPILED_CODE, ...env } });
     const out = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => (out.stdout += String(chunk)));
     child.stderr.on("data", (chunk) => (out.stderr += String(chunk)));
