@@ -62,12 +62,12 @@ export function packageOf(path: string): string | undefined {
 }
 
 export function sourceFiles(): readonly string[] {
-  return filesUnder(SOURCES, [".ts"]);
+  return filesUnder(SOURCES, [".ts", ".tsx"]);
 }
 
 /** Sources, tests, and the scripts that use them. */
 export function allFiles(): readonly string[] {
-  return filesUnder([...SOURCES, ...TESTS, "scripts", "bench", "examples"], [".ts", ".mjs"]);
+  return filesUnder([...SOURCES, ...TESTS, "scripts", "bench", "examples"], [".ts", ".tsx", ".mjs"]);
 }
 
 export function importsOf(from: string): readonly Import[] {
