@@ -186,8 +186,15 @@ export interface DurableRunFilter {
   readonly skill?: string | undefined;
   /** Only runs for this user. */
   readonly userId?: string | undefined;
+  /** Only this run, and those that it started. */
+  readonly rootId?: string | undefined;
   /** Only runs that no other run started. */
   readonly isRoot?: boolean | undefined;
+  /**
+   * Only runs that wait, and whose worker may not know of it yet: a question of theirs was answered, or its time was over,
+   * since a worker last took the run up (`take`); they are cancelled; or nothing is left to wait for.
+   */
+  readonly isOwed?: true | undefined;
   /** Newest first; those before this id. */
   readonly before?: string | undefined;
   /** How many at most. */

@@ -59,13 +59,22 @@ interface Conditions {
   readonly values: readonly (string | number)[];
 }
 
-function runConditions({ tenant, status, skill, userId, isRoot, before }: DurableRunFilter): Conditions {
+/** Waits although something was decided since a worker last took it up, or although nothing is left to be decided. */
+const OWED = `parent_id IS NULL AND status = 'waiting' AND (is_cancelled = 1
+  OR NOT EXISTS (SELECT 1 FROM questions WHERE questions.root_id = runs.id AND questions.status = 'pending')
+  OR EXISTS (SELECT 1 FROM questions LEFT JOIN leases ON leases.root_id = runs.id
+    WHERE questions.root_id = runs.id AND answered_at >= coalesce(taken_at, 0)))`;
+
+function runConditions(filter: DurableRunFilter): Conditions {
+  const { tenant, status, skill, userId, rootId, isRoot, isOwed, before } = filter;
   const marks = status?.map(() => "?").join(", ");
   return joinConditions([
     ["tenant = ?", tenant],
     [`status IN (${marks})`, status],
     ["skill = ?", skill],
     ["user_id = ?", userId],
+    ["root_id = ?", rootId],
+    [OWED, isOwed === true ? [] : undefined],
     ["parent_id IS NULL", isRoot === true ? [] : undefined],
     ["parent_id IS NOT NULL", isRoot === false ? [] : undefined],
     ["position < (SELECT position FROM runs WHERE id = ?)", before],

@@ -36,10 +36,11 @@ export function writeJournal(database: Database): JournalWriting {
     async take({ rootId, holder, term }) {
       change(() => {
         requireRun(database, rootId);
-        const sql = `INSERT INTO leases (root_id, holder, term) VALUES (?, ?, ?)
-          ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term
+        const sql = `INSERT INTO leases (root_id, holder, term, taken_at) VALUES (?, ?, ?, ?)
+          ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term, taken_at = excluded.taken_at
           WHERE excluded.term > term OR excluded.holder = holder`;
-        if (statement(sql).run(rootId, holder, term).changes === 0) throw new LeaseLostError(rootId);
+        if (statement(sql).run(rootId, holder, term, Date.now()).changes === 0)
+          throw new LeaseLostError(rootId);
       });
     },
     async write(lease, batch) {

@@ -101,4 +101,7 @@ CREATE TABLE audit (
 ) STRICT, WITHOUT ROWID;
 `;
 
-export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS] };
+/** Since when a run is advanced: an answer that is younger may not have reached it. */
+const TAKEN = "ALTER TABLE leases ADD COLUMN taken_at INTEGER NOT NULL DEFAULT 0;";
+
+export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS, TAKEN] };

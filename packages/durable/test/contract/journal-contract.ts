@@ -1,4 +1,5 @@
 /** What every journal does. */
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type JournalStore, LeaseLostError, type NewDurableRun } from "../../src/journal-store.ts";
 import type { Stores } from "./opened.ts";
@@ -228,6 +229,35 @@ export function describeJournal(stores: Stores): void {
       const counted = { status: "approved", answeredBy: "ada", answer: { note: "fine" } };
       for (const answer of answers) expect(answer).toMatchObject({ question: counted });
       expect(await journal.answer("none", { status: "denied", by: "bob" })).toEqual({ kind: "unknown" });
+    });
+
+    test("finds waiting runs that an answer, a cancellation or the end of waiting may not have reached", async () => {
+      const journal = await open();
+      const park = async (id: string, questions: number) => {
+        const lease = await begin(journal, id);
+        const asked = Array.from({ length: questions }, (_, at) => {
+          return { ...approval, id: `${id}-${at}`, key: `call-${at}` };
+        });
+        await journal.write(lease, { runId: id, questions: asked, status: "waiting" });
+        return lease;
+      };
+      const owed = async () => (await journal.list({ isOwed: true, limit: 10 })).map(({ id }) => id);
+      await park("asked", 2);
+      await park("cancelled", 1);
+      const lease = await park("answered", 2);
+      expect(await owed()).toEqual([]);
+      await journal.cancel("cancelled");
+      await journal.answer("answered-0", { status: "approved", by: "ada" });
+      expect((await owed()).toSorted()).toEqual(["answered", "cancelled"]);
+      await delay(2); // What was answered in the same millisecond is told again.
+      const next = { ...lease, holder: "the next", term: 2 };
+      await journal.take(next);
+      await journal.write(next, { runId: "answered", status: "running" });
+      expect(await owed()).toEqual(["cancelled"]);
+      await journal.write(next, { runId: "answered", status: "waiting" });
+      expect(await owed()).toEqual(["cancelled"]);
+      await journal.answer("answered-1", { status: "denied", by: "ada" });
+      expect((await journal.list({ rootId: "answered", isOwed: true, limit: 1 })).length).toBe(1);
     });
 
     test("takes no answer after a question's time", async () => {
