@@ -33,7 +33,10 @@ export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promis
   return openSqliteReader({ file: join(folder, "journal.db") });
 }
 
-/** Refused: another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` is not a key. */
+/**
+ * Refused: another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` is not a key, or not the one that
+ * the folder was written with.
+ */
 export async function openLocal(place: LocalFolder): Promise<Result<LocalDurability>> {
   const sqlite = await import("./sqlite/open-local.ts");
   return sqlite.openLocal(place);

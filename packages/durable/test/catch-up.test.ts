@@ -96,3 +96,16 @@ test("a run of a terminal is advanced by whoever names it, and by no other; what
   }
   expect(advanced).toEqual(["service: theirs", "mine: mine", "other: other"]);
 });
+
+test("whoever catches up itself is left to do it; otherwise opening a folder does", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "metier-later-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const queued: number[] = [];
+  for (const isCaughtUpLater of [true, true, false]) {
+    const local = required(await openLocal({ folder, environment: {}, isCaughtUpLater }));
+    queued.push((await local.engine.counts()).queued);
+    await local.journal.create({ id: "forgotten", tenant: "acme", order: {} });
+    await local.close();
+  }
+  expect(queued).toEqual([0, 0, 1]);
+});

@@ -43,7 +43,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<R
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
   if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
   const folder = join(metierPlaces(home, environment).state, "service");
-  const local = await openLocal({ folder, environment });
+  const local = await openLocal({ folder, environment, isCaughtUpLater: true });
   if (!local.ok) return local;
   try {
     const service = await startOver(local.value, options, folder);
