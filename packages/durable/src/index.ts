@@ -24,6 +24,7 @@ export {
 } from "./journal-store.ts";
 export type {
   AuditLine,
+  NewAuditLine,
   RecordKey,
   RecordStore,
   StoredRecord,

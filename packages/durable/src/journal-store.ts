@@ -3,6 +3,7 @@
  * when, is the engine's business. One contract suite (`test/contract`) holds every store to this page.
  */
 import type { Json, JsonObject } from "@metier/base/json";
+import type { NewAuditLine } from "./record-store.ts";
 
 /** How a durable run stands: waiting to be started, worked on, waiting for a person, or how it ended. */
 export type DurableStatus =
@@ -217,10 +218,13 @@ export interface QuestionFilter {
   readonly limit: number;
 }
 
-/** Where durable runs are recorded. */
+/**
+ * Where durable runs are recorded. A `line` of the audit log is written together with what it tells of, and only if that is
+ * done; a store without an audit log passes it over.
+ */
 export interface JournalStore {
   /** `false`: a run of that id is there already, and stays as it is. */
-  create(run: NewDurableRun): Promise<boolean>;
+  create(run: NewDurableRun, line?: NewAuditLine): Promise<boolean>;
   /** `undefined`: there is none. */
   get(runId: string): Promise<DurableRun | undefined>;
   /** Newest first. */
@@ -245,7 +249,7 @@ export interface JournalStore {
   /** Those after `after`, in order. */
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
   /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */
-  cancel(runId: string): Promise<DurableRun | undefined>;
+  cancel(runId: string, line?: NewAuditLine): Promise<DurableRun | undefined>;
   /** `undefined`: there is none. */
   question(id: string): Promise<Question | undefined>;
   /** The question that a run asked under this key, answered or not. */
@@ -253,7 +257,7 @@ export interface JournalStore {
   /** Oldest first. */
   questions(filter: QuestionFilter): Promise<readonly Question[]>;
   /** Counted once, whoever answers and however often. */
-  answer(id: string, answer: QuestionAnswer): Promise<AnswerOutcome>;
+  answer(id: string, answer: QuestionAnswer, line?: NewAuditLine): Promise<AnswerOutcome>;
   /** Those whose time is over become `expired`; gives them. */
   expireQuestions(now: number): Promise<readonly Question[]>;
   /** Everything of ended root runs, and of what they started, that was last touched before this time. */

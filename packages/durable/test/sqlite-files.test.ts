@@ -162,3 +162,21 @@ test("a folder is not opened with another master key than it was written with; a
   await required(await open(two)).close();
   expect((await open(one)).ok).toBe(false);
 });
+
+test("what cannot be written to the audit log is not done", async () => {
+  const file = newFile();
+  const store = required(openSqliteStore({ file }));
+  const { journal, records } = store;
+  await journal.create({ id: "there", tenant: "acme", order: {} });
+  const beside = new DatabaseSync(file);
+  beside.exec("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no line'); END");
+  beside.close();
+  const line = { tenant: "acme", actor: "a", action: "b", subject: "c" };
+  const key = { tenant: "acme", kind: "agent", id: "a" };
+  await expect(records.put(key, {}, 0, line)).rejects.toThrow("no line");
+  await expect(journal.create({ id: "new", tenant: "acme", order: {} }, line)).rejects.toThrow("no line");
+  await expect(journal.cancel("there", line)).rejects.toThrow("no line");
+  expect([await records.get(key), await journal.get("new")]).toEqual([undefined, undefined]);
+  expect(await journal.get("there")).toMatchObject({ isCancelled: false });
+  store.close();
+});

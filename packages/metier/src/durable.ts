@@ -14,6 +14,7 @@ export {
   type JournalStore,
   LeaseLostError,
   type NeededSnapshot,
+  type NewAuditLine,
   type NewChildRun,
   type NewDurableRun,
   type NewQuestion,

@@ -73,6 +73,8 @@ const LIMITS: ServiceLimits = {
 };
 const TIMES: ServiceTimes = { heartbeatMs: 15_000, pollMs: 2_000, sweepMs: 1_000 };
 const GRACE_MS = 8_000;
+/** Who made the first key, in the audit log. */
+const FIRST_START = "first start";
 
 /** Throws `UsageError` for an admin key that cannot be used, and where it cannot listen. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -150,6 +152,7 @@ function makeContext(options: ServiceOptions, now: () => number, stopping: Abort
 /** Nobody could make the first key over the API, so it is made here. */
 async function makeFirstKey(keys: KeyStore, now: number): Promise<string | undefined> {
   if ((await keys.admins(now)).length > 0) return undefined;
-  const { text } = await keys.create({ tenant: DEFAULT_TENANT, name: "first admin", scopes: KEY_SCOPES });
+  const first = { tenant: DEFAULT_TENANT, name: "first admin", scopes: KEY_SCOPES };
+  const { text } = await keys.create(first, FIRST_START);
   return text;
 }

@@ -12,6 +12,7 @@ import {
   LeaseLostError,
   type NewDurableRun,
 } from "../journal-store.ts";
+import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
 import { type Row, readRun, writeOptionalJson } from "./rows.ts";
@@ -26,10 +27,11 @@ const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
 export function writeJournal(database: Database): JournalWriting {
   const { statement, change, keep } = database;
   return {
-    async create(run) {
+    async create(run, line) {
       return keep(() => {
         if (findRun(database, run.id)) return false;
         insertRun(database, run, rootOf(database, run));
+        appendLine(database, line);
         return true;
       });
     },
@@ -60,10 +62,12 @@ export function writeJournal(database: Database): JournalWriting {
         else insertRun(database, run, lease.rootId);
       });
     },
-    async cancel(runId) {
+    async cancel(runId, line) {
       return keep(() => {
+        const isFirst = findRun(database, runId)?.is_cancelled === 0;
         const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
         const row: Row | undefined = statement(sql).get(Date.now(), runId);
+        if (row && isFirst) appendLine(database, line);
         return row && readRun(row);
       });
     },
@@ -167,7 +171,7 @@ function rootOf(database: Database, { id, parentId }: NewDurableRun): string {
 
 function findRun(database: Database, runId: string): Row | undefined {
   return database
-    .statement("SELECT id, tenant, root_id, status, last_event FROM runs WHERE id = ?")
+    .statement("SELECT id, tenant, root_id, status, last_event, is_cancelled FROM runs WHERE id = ?")
     .get(runId);
 }
 

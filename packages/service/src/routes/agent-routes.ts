@@ -59,8 +59,8 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
   summary: "Make an agent; this is its version 1.",
   body: tableShape<NewAgentBody>({ ...agentFields, name: plainName }, ["name", "instructions"]),
   answers: { 201: { about: "The agent.", schema: agentSchema } },
-  async handle({ body: { name, ...definition }, identity: { tenant, keyId: actor } }, { records }) {
-    const agent = await addVersion(records, tenant, name, definition, true);
+  async handle({ body: { name, ...definition }, identity }, { records }) {
+    const agent = await addVersion(records, identity, name, definition, true);
     if (agent === undefined) {
       return refuse(
         409,
@@ -69,13 +69,6 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
         `\`POST /v1/agents/${name}/versions\` adds a version to it.`,
       );
     }
-    await records.audit({
-      tenant,
-      actor,
-      action: "agent.created",
-      subject: name,
-      detail: { version: agent.version },
-    });
     return replyWith(showAgent(agent), 201);
   },
 });
@@ -134,11 +127,11 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
   summary: "Add a version to an agent. Runs under way keep the version they started with.",
   body: tableShape<AgentDefinition>(agentFields, ["instructions"]),
   answers: { 201: { about: "The new version.", schema: agentSchema } },
-  async handle({ body, identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ body, identity, param }, { records }) {
     const name = param("name");
-    if ((await findAgentVersion(records, tenant, name)) === undefined)
+    if ((await findAgentVersion(records, identity.tenant, name)) === undefined)
       return refuseMissing("agent", name, "/v1/agents");
-    const agent = await addVersion(records, tenant, name, body, false);
+    const agent = await addVersion(records, identity, name, body, false);
     if (agent === undefined) {
       return refuse(
         409,
@@ -147,13 +140,6 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
         "Read it again, then repeat your change.",
       );
     }
-    await records.audit({
-      tenant,
-      actor,
-      action: "agent.changed",
-      subject: name,
-      detail: { version: agent.version },
-    });
     return replyWith(showAgent(agent), 201);
   },
 });
@@ -165,11 +151,10 @@ const deleteAgent = defineRoute({
   group: GROUP,
   summary: "Remove an agent for new runs. Runs under way keep it.",
   answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ identity, param }, { records }) {
     const name = param("name");
-    if (!(await removeAgent(records, tenant, name))) return refuseMissing("agent", name, "/v1/agents");
-    await records.audit({ tenant, actor, action: "agent.removed", subject: name });
-    return replyWith({ name });
+    const isGone = await removeAgent(records, identity, name);
+    return isGone ? replyWith({ name }) : refuseMissing("agent", name, "/v1/agents");
   },
 });
 

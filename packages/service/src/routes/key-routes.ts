@@ -74,9 +74,7 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
       return refuseRequest("`expiresAt` has passed already.", "Give a time in the future, or leave it out.");
     }
     const { tenant, keyId: actor } = identity;
-    const made = await context.keys.create({ tenant, ...body, scopes: [...new Set(granted)] });
-    const detail = { name: body.name, scopes: [...made.key.scopes] };
-    await context.records.audit({ tenant, actor, action: "key.created", subject: made.key.id, detail });
+    const made = await context.keys.create({ tenant, ...body, scopes: [...new Set(granted)] }, actor);
     return replyWith({ ...showKey(made.key, context.now()), key: made.text }, 201);
   },
 });
@@ -100,7 +98,7 @@ const revokeKey = defineRoute({
   group: GROUP,
   summary: "Revoke an API key, at once.",
   answers: { 200: { about: "The key, revoked.", schema: keySchema } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { keys, records, now, hasAdminKey }) {
+  async handle({ identity: { tenant, keyId: actor }, param }, { keys, now, hasAdminKey }) {
     const admins = await keys.admins(now());
     if (!hasAdminKey && admins.length === 1 && admins[0]?.id === param("id")) {
       return refuse(
@@ -110,9 +108,8 @@ const revokeKey = defineRoute({
         "Make another admin key first, or start the service with METIER_ADMIN_KEY.",
       );
     }
-    const key = await keys.revoke(tenant, param("id"), now());
+    const key = await keys.revoke(tenant, param("id"), now(), actor);
     if (key === undefined) return refuseMissing("key", param("id"), "/v1/keys");
-    await records.audit({ tenant, actor, action: "key.revoked", subject: key.id });
     return replyWith(showKey(key, now()));
   },
 });

@@ -17,6 +17,7 @@ import {
 } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -135,23 +136,17 @@ async function giveAnswer(
     );
   }
   const by = identity.userId === undefined ? identity.keyId : `${identity.userId} (${identity.keyId})`;
-  const outcome = await context.journal.answer(question.id, { ...answer, by });
+  const line = tellOf(identity, `${question.kind}.${answer.status}`, question.id, {
+    run: question.runId,
+    ...pickTool(question),
+    isEdited: isJsonObject(answer.answer) && "input" in answer.answer,
+  });
+  const outcome = await context.journal.answer(question.id, { ...answer, by }, line);
   if (outcome.kind === "unknown") return refuseMissing("question", question.id, "/v1/approvals");
   if (outcome.kind === "late") return refuseLate(outcome.question);
   await context.engine.wake(question.rootId);
   context.notices.changed(question.runId);
   context.metrics.count("metier_questions_answered_total");
-  await context.records.audit({
-    tenant: identity.tenant,
-    actor: identity.keyId,
-    action: `${question.kind}.${answer.status}`,
-    subject: question.id,
-    detail: {
-      run: question.runId,
-      ...pickTool(question),
-      isEdited: isJsonObject(answer.answer) && "input" in answer.answer,
-    },
-  });
   return replyWith(await showQuestion(context, outcome.question));
 }
 

@@ -23,6 +23,7 @@ import {
 } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteRequest, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import { orderRun, type RunWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
@@ -196,17 +197,14 @@ const cancelRun = defineRoute({
       const message = `Run \`${found.value.id}\` is a part of run \`${rootId}\`, which waits for it.`;
       return refuse(409, "part_of_run", message, `Cancel \`${rootId}\`.`);
     }
-    const run = await context.journal.cancel(found.value.id);
+    const line = tellOf(identity, "run.cancelled", found.value.id);
+    const run = await context.journal.cancel(found.value.id, line);
     if (run === undefined) {
       const { status = found.value.status } = (await context.journal.get(found.value.id)) ?? {};
       const message = `Run \`${found.value.id}\` has ended already: ${status}.`;
       return refuse(409, "run_ended", message, "An ended run cannot be cancelled; start another one.");
     }
     await context.engine.wake(run.rootId);
-    if (!found.value.isCancelled) {
-      const { tenant, keyId: actor } = identity;
-      await context.records.audit({ tenant, actor, action: "run.cancelled", subject: run.id });
-    }
     return replyWith({ id: run.id, status: run.status, isCancelled: !ENDED.has(run.status) }, 202);
   },
 });

@@ -14,6 +14,7 @@ import {
 } from "../http/query-shapes.ts";
 import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import { pinApproved, type RunWish } from "../runs/order-run.ts";
 import { readCron } from "../schedules/cron-times.ts";
 import { toBody } from "../schedules/fire-schedules.ts";
@@ -93,7 +94,7 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
     const times = await readCron(cron, timeZone);
     if (!times.ok) return refuseRequest(times.refusal.message, times.refusal.hint ?? "");
     const nextAt = times.value.after(now()) ?? now();
-    const { tenant, keyId: actor, userId } = identity;
+    const { tenant, userId } = identity;
     const id = `sch-${randomBytes(10).toString("hex")}`;
     const schedule: Schedule = {
       name,
@@ -106,10 +107,14 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
       nextAt,
       userId,
     };
-    const stored = await records.put({ tenant, kind: SCHEDULE_KIND, id }, toBody(schedule), 0);
-    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
     const detail = { name, cron, timeZone, skill: run.skill, approve: run.approve ?? "ask" };
-    await records.audit({ tenant, actor, action: "schedule.created", subject: id, detail });
+    const stored = await records.put(
+      { tenant, kind: SCHEDULE_KIND, id },
+      toBody(schedule),
+      0,
+      tellOf(identity, "schedule.created", id, detail),
+    );
+    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
     return replyWith(showSchedule(stored), 201);
   },
 });
@@ -152,15 +157,17 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
   summary: "Pause a schedule, or let it go on from its next due time.",
   body: tableShape<PauseBody>({ isPaused: flagShape }, ["isPaused"]),
   answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
-  async handle({ body: { isPaused }, identity: { tenant, keyId: actor }, param }, { records, now }) {
-    const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
+  async handle({ body: { isPaused }, identity, param }, { records, now }) {
+    const stored = await records.get({ tenant: identity.tenant, kind: SCHEDULE_KIND, id: param("id") });
     const schedule = stored && readSchedule(stored);
     if (stored === undefined || schedule === undefined) {
       return refuseMissing("schedule", param("id"), "/v1/schedules");
     }
     const times = await readCron(schedule.cron, schedule.timeZone);
     const nextAt = (times.ok ? times.value.after(now()) : undefined) ?? schedule.nextAt;
-    const changed = await records.put(stored, toBody({ ...schedule, isPaused, nextAt }), stored.revision);
+    const body = toBody({ ...schedule, isPaused, nextAt });
+    const line = tellOf(identity, isPaused ? "schedule.paused" : "schedule.resumed", stored.id);
+    const changed = await records.put(stored, body, stored.revision, line);
     if (changed === undefined) {
       return refuse(
         409,
@@ -169,8 +176,6 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
         "Read it again, then repeat.",
       );
     }
-    const action = isPaused ? "schedule.paused" : "schedule.resumed";
-    await records.audit({ tenant, actor, action, subject: stored.id });
     return replyWith(showSchedule(changed));
   },
 });
@@ -182,13 +187,11 @@ const deleteSchedule = defineRoute({
   group: GROUP,
   summary: "Remove a schedule. Runs that it started go on.",
   answers: { 200: { about: "What was removed.", schema: objectOf({ id: TEXT_FIELD }) } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ identity, param }, { records }) {
     const id = param("id");
-    if (!(await records.delete({ tenant, kind: SCHEDULE_KIND, id }))) {
-      return refuseMissing("schedule", id, "/v1/schedules");
-    }
-    await records.audit({ tenant, actor, action: "schedule.removed", subject: id });
-    return replyWith({ id });
+    const key = { tenant: identity.tenant, kind: SCHEDULE_KIND, id };
+    const isGone = await records.delete(key, tellOf(identity, "schedule.removed", id));
+    return isGone ? replyWith({ id }) : refuseMissing("schedule", id, "/v1/schedules");
   },
 });
 

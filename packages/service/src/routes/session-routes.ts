@@ -20,6 +20,7 @@ import {
 } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
 import { type OrderedRun, type OrderOwner, orderRun, type TurnWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
@@ -135,7 +136,8 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
     [],
   ),
   answers: { 201: { about: "The session.", schema: sessionSchema } },
-  async handle({ body, identity: { tenant, userId } }, { records }) {
+  async handle({ body, identity }, { records }) {
+    const { tenant, userId } = identity;
     if (body.skill === undefined && body.agent === undefined) {
       return refuseRequest(
         "A session needs an `agent` or a `skill`.",
@@ -147,6 +149,7 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
       { tenant, kind: KIND, id },
       presentFields({ ...body, userId }) as JsonObject,
       0,
+      tellOf(identity, "session.created", id, presentFields({ skill: body.skill, agent: body.agent })),
     );
     if (stored === undefined) throw new Error(`A session with the id \`${id}\` exists already.`);
     return replyWith(showSession(stored), 201);

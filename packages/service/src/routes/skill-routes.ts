@@ -66,14 +66,10 @@ const uploadSkill = defineRoute<Record<never, never>, Buffer>({
   answers: {
     201: { about: "The version; the same content again is the same version.", schema: versionSchema },
   },
-  async handle({ body, identity: { tenant, keyId } }, { shelf, records }) {
+  async handle({ body, identity: { tenant, keyId } }, { shelf }) {
     const uploaded = await shelf.upload(tenant, body, keyId);
     if (!uploaded.ok) return uploaded;
-    const { name, version, isNew, remarks } = uploaded.value;
-    if (isNew) {
-      const detail = { digest: version.digest };
-      await records.audit({ tenant, actor: keyId, action: "skill.uploaded", subject: name, detail });
-    }
+    const { name, version, remarks } = uploaded.value;
     return replyWith({ name, ...showVersion(version), remarks: [...remarks] }, 201);
   },
 });
@@ -101,11 +97,10 @@ const grantVersion = defineRoute({
   group: GROUP,
   summary: "Trust exactly this content of a skill. New runs get the newest version that is trusted.",
   answers: { 200: { about: "The version, trusted.", schema: versionSchema } },
-  async handle({ identity: { tenant, keyId }, param }, { shelf, records }) {
+  async handle({ identity: { tenant, keyId }, param }, { shelf }) {
     const [name, digest] = [param("name"), param("digest")];
     const version = isDigest(digest) ? await shelf.grant(tenant, name, digest, keyId) : undefined;
     if (version === undefined) return refuseVersion(name);
-    await records.audit({ tenant, actor: keyId, action: "skill.granted", subject: name, detail: { digest } });
     return replyWith(showVersion(version));
   },
 });
@@ -119,10 +114,9 @@ const removeVersion = defineRoute({
   answers: {
     200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD, digest: TEXT_FIELD }) },
   },
-  async handle({ identity: { tenant, keyId }, param }, { shelf, records }) {
+  async handle({ identity: { tenant, keyId }, param }, { shelf }) {
     const [name, digest] = [param("name"), param("digest")];
-    if (!isDigest(digest) || !(await shelf.remove(tenant, name, digest))) return refuseVersion(name);
-    await records.audit({ tenant, actor: keyId, action: "skill.removed", subject: name, detail: { digest } });
+    if (!isDigest(digest) || !(await shelf.remove(tenant, name, digest, keyId))) return refuseVersion(name);
     return replyWith({ name, digest });
   },
 });

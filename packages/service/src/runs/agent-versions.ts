@@ -3,6 +3,8 @@ import { type JsonObject, presentFields } from "@metier/base/json";
 import { fitShape, listShape, tableShape, testedShape } from "@metier/base/shape";
 import type { RecordStore, StoredRecord } from "@metier/durable";
 import { boundedText } from "../http/query-shapes.ts";
+import { tellOf } from "../keys/audit-line.ts";
+import type { Identity } from "../keys/identity.ts";
 
 const KIND = "agent";
 
@@ -113,11 +115,12 @@ export async function listVersions(
 /** `isNew`: it must not be there yet; otherwise it must. `undefined`: that is not so, or somebody was faster. */
 export async function addVersion(
   records: RecordStore,
-  tenant: string,
+  by: Pick<Identity, "tenant" | "keyId">,
   name: string,
   definition: AgentDefinition,
   isNew: boolean,
 ): Promise<AgentVersion | undefined> {
+  const { tenant } = by;
   const key = { tenant, kind: KIND, id: name };
   const head = await records.get(key);
   if ((head === undefined) !== isNew) return undefined;
@@ -129,12 +132,17 @@ export async function addVersion(
     0,
   );
   if (stored === undefined) return undefined;
-  const changed = await records.put(key, { newest: last + 1 }, head?.revision ?? 0);
+  const line = tellOf(by, isNew ? "agent.created" : "agent.changed", name, { version: last + 1 });
+  const changed = await records.put(key, { newest: last + 1 }, head?.revision ?? 0, line);
   return changed && readVersion(name, stored);
 }
 
-export function removeAgent(records: RecordStore, tenant: string, name: string): Promise<boolean> {
-  return records.delete({ tenant, kind: KIND, id: name });
+export function removeAgent(
+  records: RecordStore,
+  by: Pick<Identity, "tenant" | "keyId">,
+  name: string,
+): Promise<boolean> {
+  return records.delete({ tenant: by.tenant, kind: KIND, id: name }, tellOf(by, "agent.removed", name));
 }
 
 function newestOf({ body }: StoredRecord): number {

@@ -74,7 +74,7 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     return value;
   };
   return {
-    create: (run) => journal.create(run),
+    create: (run, line) => journal.create(run, line),
     get: (runId) => journal.get(runId),
     list: (filter) => journal.list(filter),
     take: (lease) => journal.take(lease),
@@ -82,11 +82,11 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     createChild: (lease, run) => journal.createChild(lease, run),
     entries: (runId) => journal.entries(runId),
     events: (runId, after, limit) => journal.events(runId, after, limit),
-    cancel: (runId) => told(runId, journal.cancel(runId)),
+    cancel: (runId, line) => told(runId, journal.cancel(runId, line)),
     question: (id) => journal.question(id),
     questionFor: (runId, key) => journal.questionFor(runId, key),
     questions: (filter) => journal.questions(filter),
-    answer: (id, answer) => journal.answer(id, answer),
+    answer: (id, answer, line) => journal.answer(id, answer, line),
     expireQuestions: (now) => journal.expireQuestions(now),
     purge: (before) => journal.purge(before),
     forget: (runId) => journal.forget(runId),
