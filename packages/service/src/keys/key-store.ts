@@ -58,7 +58,11 @@ export interface KeyStore {
   check(text: string, now: number): Promise<KeyCheck>;
   /** For what goes on after a key was checked. Of one that is not stored, such as METIER_ADMIN_KEY, nothing is known. */
   stillActs(identity: Pick<Identity, "tenant" | "keyId">, now: number): Promise<boolean>;
-  list(tenant: string): Promise<readonly StoredKey[]>;
+  /** In the order in which they were made, from behind the key `after`. */
+  list(
+    tenant: string,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<readonly StoredKey[]>;
   /** `undefined`: there is none. Revoking twice keeps the first time. */
   revoke(tenant: string, id: string, now: number, by: string): Promise<StoredKey | undefined>;
   /** Of all tenants: keys that may do everything, and still act. */
@@ -99,8 +103,8 @@ export function openKeyStore(records: RecordStore): KeyStore {
       const stored = await records.get({ tenant, kind: KIND, id });
       return stored === undefined || readKey(stored).some((key) => isActing(key, now));
     },
-    async list(tenant) {
-      return (await records.listAll(KIND)).flatMap(readKey).filter((key) => key.tenant === tenant);
+    async list(tenant, page) {
+      return (await records.list({ tenant, kind: KIND, ...page })).flatMap(readKey);
     },
     async revoke(tenant, id, now, by) {
       for (;;) {

@@ -1,17 +1,8 @@
 /** Agents: a named set of instructions, model, skills and limits. Each change is a new version; runs keep theirs. */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { tableShape } from "@metier/base/shape";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  NUMBER_FIELD,
-  objectOf,
-  pageLimit,
-  plainName,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { NUMBER_FIELD, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuse, refuseMissing } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import {
@@ -35,11 +26,6 @@ const agentSchema = objectOf({
 
 interface NewAgentBody extends AgentDefinition {
   readonly name: string;
-}
-
-interface PageQuery {
-  readonly after?: string;
-  readonly limit?: number;
 }
 
 function showAgent({ name, version, definition, createdAt }: AgentVersion): JsonObject {
@@ -79,15 +65,17 @@ const listAllAgents = defineRoute<PageQuery>({
   scope: "read",
   group: GROUP,
   summary: "List agents, each in its newest version.",
-  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of agents; pass `next` as `after` for more.", schema: listOf(agentSchema) },
-  },
-  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const agents = await listAgents(records, tenant, after, limit);
-    const next = agents.length === limit ? agents.at(-1)?.name : undefined;
-    return replyWith({ data: agents.map(showAgent), ...(next !== undefined && { next }) });
-  },
+  query: pageShape,
+  answers: pageAnswer("agents", agentSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => listAgents(records, tenant, page),
+      cursor: (name) => name,
+      async show(name) {
+        const agent = await findAgentVersion(records, tenant, name);
+        return agent && showAgent(agent);
+      },
+    }),
 });
 
 const readAgent = defineRoute({
@@ -105,17 +93,23 @@ const readAgent = defineRoute({
   },
 });
 
-const listAgentVersions = defineRoute({
+const listAgentVersions = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/agents/{name}/versions",
   scope: "read",
   group: GROUP,
   summary: "List the versions of an agent, oldest first.",
-  answers: { 200: { about: "All versions.", schema: listOf(agentSchema) } },
-  async handle({ identity: { tenant }, param }, { records }) {
-    const versions = await listVersions(records, tenant, param("name"));
-    if (versions.length === 0) return refuseMissing("agent", param("name"), "/v1/agents");
-    return replyWith({ data: versions.map(showAgent) });
+  query: pageShape,
+  answers: pageAnswer("versions", agentSchema),
+  async handle({ query, identity: { tenant }, param }, { records }) {
+    const name = param("name");
+    const first = await listVersions(records, tenant, name, { after: undefined, limit: 1 });
+    if (first.length === 0) return refuseMissing("agent", name, "/v1/agents");
+    return replyPage(query, {
+      read: (page) => listVersions(records, tenant, name, page),
+      cursor: ({ version }) => String(version),
+      show: showAgent,
+    });
   },
 });
 

@@ -1,7 +1,8 @@
 /** API keys: made, listed and revoked by admins. The text of a key is shown once, when it is made. */
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, listShape, tableShape } from "@metier/base/shape";
-import { boundedText, listOf, objectOf, TEXT_FIELD, TIME_FIELD, timeText } from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD, timeText } from "../http/query-shapes.ts";
 import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { isActing, type StoredKey } from "../keys/key-store.ts";
@@ -79,16 +80,20 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
   },
 });
 
-const listKeys = defineRoute({
+const listKeys = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/keys",
   scope: "admin",
   group: GROUP,
   summary: "List API keys, without their texts.",
-  answers: { 200: { about: "All keys.", schema: listOf(keySchema) } },
-  async handle({ identity }, { keys, now }) {
-    return replyWith({ data: (await keys.list(identity.tenant)).map((key) => showKey(key, now())) });
-  },
+  query: pageShape,
+  answers: pageAnswer("keys", keySchema),
+  handle: ({ query, identity: { tenant } }, { keys, now }) =>
+    replyPage(query, {
+      read: (page) => keys.list(tenant, page),
+      cursor: ({ id }) => id,
+      show: (key) => showKey(key, now()),
+    }),
 });
 
 const revokeKey = defineRoute({

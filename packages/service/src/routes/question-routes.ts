@@ -6,15 +6,8 @@ import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { choiceShape, jsonShape, tableShape } from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageFields, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
 import { tellOf } from "../keys/audit-line.ts";
@@ -52,18 +45,15 @@ const questionSchema = objectOf(
   ["id", "run", "status"],
 );
 
-interface ListQuery {
+interface ListQuery extends PageQuery {
   readonly status?: QuestionStatus;
   readonly run?: string;
-  readonly after?: string;
-  readonly limit?: number;
 }
 
 const listShape = tableShape<ListQuery>({
   status: choiceShape(...STATUSES),
   run: boundedText(64),
-  after: boundedText(128),
-  limit: pageLimit,
+  ...pageFields,
 });
 
 const KINDS_OF: Readonly<Record<QuestionGroup, readonly Question["kind"][]>> = {
@@ -95,17 +85,18 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
   };
 }
 
-async function listQuestions(
+function listQuestions(
   context: ServiceContext,
   { tenant }: Identity,
   group: QuestionGroup,
-  { run: rootId, status, after, limit = DEFAULT_PAGE }: ListQuery,
+  { run: rootId, status, ...page }: ListQuery,
 ): Promise<RouteOutcome> {
   const kinds = KINDS_OF[group];
-  const shown = await context.journal.questions({ tenant, rootId, status, kinds, after, limit });
-  const data = await Promise.all(shown.map((question) => showQuestion(context, question)));
-  const next = shown.length === limit ? shown.at(-1)?.id : undefined;
-  return replyWith({ data, ...(next !== undefined && { next }) });
+  return replyPage(page, {
+    read: (window) => context.journal.questions({ tenant, rootId, status, kinds, ...window }),
+    cursor: ({ id }) => id,
+    show: (question) => showQuestion(context, question),
+  });
 }
 
 async function findQuestion(
@@ -201,9 +192,7 @@ const listApprovals = defineRoute<ListQuery>({
   group: GROUP,
   summary: "List approvals, oldest first.",
   query: listShape,
-  answers: {
-    200: { about: "A page of approvals; pass `next` as `after` for more.", schema: listOf(approvalSchema) },
-  },
+  answers: pageAnswer("approvals", approvalSchema),
   handle: ({ query, identity }, context) => listQuestions(context, identity, "approvals", query),
 });
 
@@ -249,9 +238,7 @@ const listOpenQuestions = defineRoute<ListQuery>({
   group: "questions",
   summary: "List what runs have asked their users, oldest first.",
   query: listShape,
-  answers: {
-    200: { about: "A page of questions; pass `next` as `after` for more.", schema: listOf(questionSchema) },
-  },
+  answers: pageAnswer("questions", questionSchema),
   handle: ({ query, identity }, context) => listQuestions(context, identity, "questions", query),
 });
 

@@ -11,16 +11,8 @@ import {
   textOrShape,
 } from "@metier/base/shape";
 import { type DurableStatus, ENDED } from "@metier/durable";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  NUMBER_FIELD,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageFields, replyPage } from "../http/page.ts";
+import { boundedText, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteRequest, replyWith, type ServiceRoute } from "../http/route.ts";
 import { tellOf } from "../keys/audit-line.ts";
@@ -85,12 +77,10 @@ const statusList: Shape<readonly DurableStatus[]> = describedShape<readonly Dura
   },
 );
 
-interface ListQuery {
+interface ListQuery extends PageQuery {
   readonly status?: readonly DurableStatus[];
   readonly skill?: string;
   readonly userId?: string;
-  readonly before?: string;
-  readonly limit?: number;
 }
 
 /** `allow` answers every question of the run beforehand, so it needs the right to answer them. */
@@ -150,15 +140,19 @@ const listRuns = defineRoute<ListQuery>({
     status: statusList,
     skill: boundedText(256),
     userId: boundedText(256),
-    before: boundedText(64),
-    limit: pageLimit,
+    ...pageFields,
   }),
-  answers: { 200: { about: "A page of runs; pass `next` as `before` for more.", schema: listOf(runSchema) } },
-  async handle({ query: { limit = DEFAULT_PAGE, ...filter }, identity: { tenant } }, { journal }) {
-    const runs = await journal.list({ tenant, isRoot: true, ...filter, limit });
-    const last = runs.length === limit ? runs.at(-1)?.id : undefined;
-    return replyWith({ data: runs.map(summarizeRun), ...(last !== undefined && { next: last }) });
-  },
+  answers: pageAnswer("runs", runSchema),
+  handle: ({ query: { after, limit, ...filter }, identity: { tenant } }, { journal }) =>
+    replyPage(
+      { after, limit },
+      {
+        read: (page) =>
+          journal.list({ tenant, isRoot: true, ...filter, before: page.after, limit: page.limit }),
+        cursor: ({ id }) => id,
+        show: summarizeRun,
+      },
+    ),
 });
 
 const readRun = defineRoute({

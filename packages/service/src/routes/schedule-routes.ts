@@ -3,15 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, flagShape, tableShape } from "@metier/base/shape";
 import type { StoredRecord } from "@metier/durable";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { tellOf } from "../keys/audit-line.ts";
@@ -47,11 +40,6 @@ interface ScheduleBody {
 
 interface PauseBody {
   readonly isPaused: boolean;
-}
-
-interface PageQuery {
-  readonly after?: string;
-  readonly limit?: number;
 }
 
 function showSchedule(stored: StoredRecord): JsonObject {
@@ -125,15 +113,14 @@ const listSchedules = defineRoute<PageQuery>({
   scope: "read",
   group: GROUP,
   summary: "List schedules.",
-  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of schedules; pass `next` as `after` for more.", schema: listOf(scheduleSchema) },
-  },
-  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const schedules = await records.list({ tenant, kind: SCHEDULE_KIND, after, limit });
-    const next = schedules.length === limit ? schedules.at(-1)?.id : undefined;
-    return replyWith({ data: schedules.map(showSchedule), ...(next !== undefined && { next }) });
-  },
+  query: pageShape,
+  answers: pageAnswer("schedules", scheduleSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => records.list({ tenant, kind: SCHEDULE_KIND, ...page }),
+      cursor: ({ id }) => id,
+      show: showSchedule,
+    }),
 });
 
 const readOneSchedule = defineRoute({

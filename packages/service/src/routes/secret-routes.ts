@@ -1,14 +1,14 @@
 /** Secrets: written and never read. What is stored is sealed with the master key; a worker opens it where a step runs. */
 
 import { readShape, tableShape } from "@metier/base/shape";
-import { boundedText, listOf, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { tellOf } from "../keys/audit-line.ts";
 
 const KIND = "secret";
 const GROUP = "secrets";
-const MOST_SECRETS = 1_000;
 const secretSchema = objectOf({ name: TEXT_FIELD, updatedAt: TIME_FIELD });
 
 interface SecretBody {
@@ -44,21 +44,20 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
   },
 });
 
-const listSecrets = defineRoute({
+const listSecrets = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/secrets",
   scope: "read",
   group: GROUP,
-  summary: "List the names of secrets.",
-  answers: { 200: { about: "Names and times, never values.", schema: listOf(secretSchema) } },
-  async handle({ identity: { tenant } }, { records }) {
-    const secrets = await records.list({ tenant, kind: KIND, limit: MOST_SECRETS });
-    const data = secrets.map(({ id, updatedAt }) => ({
-      name: id,
-      updatedAt: new Date(updatedAt).toISOString(),
-    }));
-    return replyWith({ data });
-  },
+  summary: "List the names of secrets, never their values.",
+  query: pageShape,
+  answers: pageAnswer("secrets", secretSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => records.list({ tenant, kind: KIND, ...page }),
+      cursor: ({ id }) => id,
+      show: ({ id, updatedAt }) => ({ name: id, updatedAt: new Date(updatedAt).toISOString() }),
+    }),
 });
 
 const deleteSecret = defineRoute({

@@ -8,16 +8,8 @@ import { done, type Result } from "@metier/base/result";
 import { choiceShape, tableShape } from "@metier/base/shape";
 import { ENDED, type RecordKey, type StoredRecord } from "@metier/durable";
 import { createRunId } from "@metier/run/events";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  NUMBER_FIELD,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { tellOf } from "../keys/audit-line.ts";
@@ -53,11 +45,6 @@ interface SessionBody {
 interface MessageBody {
   readonly message: string;
   readonly approve?: "ask" | "allow";
-}
-
-interface PageQuery {
-  readonly after?: string;
-  readonly limit?: number;
 }
 
 interface Turn {
@@ -162,15 +149,14 @@ const listSessions = defineRoute<PageQuery>({
   scope: "read",
   group: GROUP,
   summary: "List sessions.",
-  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of sessions; pass `next` as `after` for more.", schema: listOf(sessionSchema) },
-  },
-  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const sessions = await records.list({ tenant, kind: KIND, after, limit });
-    const next = sessions.length === limit ? sessions.at(-1)?.id : undefined;
-    return replyWith({ data: sessions.map(showSession), ...(next !== undefined && { next }) });
-  },
+  query: pageShape,
+  answers: pageAnswer("sessions", sessionSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => records.list({ tenant, kind: KIND, ...page }),
+      cursor: ({ id }) => id,
+      show: showSession,
+    }),
 });
 
 const readSession = defineRoute({

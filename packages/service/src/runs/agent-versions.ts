@@ -7,6 +7,7 @@ import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
 
 const KIND = "agent";
+const PAGE = 500;
 
 /** What an agent is, in one version. */
 export interface AgentDefinition {
@@ -91,25 +92,36 @@ async function readStored(
   return stored && readVersion(name, stored);
 }
 
+/** Their names, in the order in which they were made. */
 export async function listAgents(
   records: RecordStore,
   tenant: string,
-  after: string | undefined,
-  limit: number,
-): Promise<readonly AgentVersion[]> {
-  const heads = await records.list({ tenant, kind: KIND, after, limit });
-  const found = await Promise.all(heads.map(({ id }) => findAgentVersion(records, tenant, id)));
-  return found.filter((agent) => agent !== undefined);
+  page: { readonly after: string | undefined; readonly limit: number },
+): Promise<readonly string[]> {
+  return (await records.list({ tenant, kind: KIND, ...page })).map(({ id }) => id);
 }
 
-/** All of them, the oldest first. */
+/** The oldest first, from behind the version that `after` names. */
 export async function listVersions(
   records: RecordStore,
   tenant: string,
   name: string,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<readonly AgentVersion[]> {
-  const stored = await records.list({ tenant, kind: versionKind(name), limit: 1000 });
+  const behind = after === undefined ? undefined : versionId(Number(after));
+  const stored = await records.list({ tenant, kind: versionKind(name), after: behind, limit });
   return stored.flatMap((version) => readVersion(name, version) ?? []);
+}
+
+/** Also of an agent that was removed, and of a change that was cut off; 0: there never was one. */
+async function lastVersion(records: RecordStore, tenant: string, name: string): Promise<number> {
+  let last = 0;
+  for (;;) {
+    const after = last === 0 ? undefined : String(last);
+    const found = (await listVersions(records, tenant, name, { after, limit: PAGE })).at(-1);
+    if (found === undefined) return last;
+    last = found.version;
+  }
 }
 
 /** `isNew`: it must not be there yet; otherwise it must. `undefined`: that is not so, or somebody was faster. */
@@ -125,7 +137,7 @@ export async function addVersion(
   const head = await records.get(key);
   if ((head === undefined) !== isNew) return undefined;
   // Versions of one that was removed stay for the runs that have them, and their numbers are not given again.
-  const last = (await listVersions(records, tenant, name)).at(-1)?.version ?? 0;
+  const last = await lastVersion(records, tenant, name);
   const stored = await records.put(
     { tenant, kind: versionKind(name), id: versionId(last + 1) },
     { definition: presentFields(definition) as unknown as JsonObject },
