@@ -13,6 +13,7 @@ import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "..
 import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
 import { openProjection } from "../runs/project-event.ts";
+import { showInput } from "../runs/show-input.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 /** Tool calls and changes by capabilities are approvals; what a skill asks its user is a question. */
@@ -35,6 +36,7 @@ const approvalSchema = objectOf(
     kind: TEXT_FIELD,
     tool: TEXT_FIELD,
     input: {},
+    isCut: { type: "boolean" },
     status: statusSchema,
     askedAt: TIME_FIELD,
   },
@@ -70,8 +72,10 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
   const projection = await openProjection(context.journal, question.runId, context.hiddenFolders);
   const time = (name: string, at: number | undefined): JsonObject =>
     at === undefined ? {} : { [name]: new Date(at).toISOString() };
+  const body = projection.value(question.body) as JsonObject;
   return {
-    ...(projection.value(question.body) as JsonObject),
+    ...body,
+    ...(body.input !== undefined && describeInput(body.input)),
     id: question.id,
     run: question.runId,
     root: question.rootId,
@@ -83,6 +87,11 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
     ...(question.answeredBy !== undefined && { answeredBy: question.answeredBy }),
     ...(question.answer !== undefined && { answer: projection.value(question.answer) }),
   };
+}
+
+function describeInput(given: Json): JsonObject {
+  const { input, isCut } = showInput(given);
+  return isCut ? { input, isCut } : { input };
 }
 
 function listQuestions(
@@ -225,6 +234,14 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
       return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+    }
+    if (decision === "approve" && !("input" in answer) && (await showQuestion(context, found.value)).isCut) {
+      return refuse(
+        409,
+        "input_not_shown",
+        `\`${found.value.id}\` cannot be approved as it is: its input is too large or too deep to be shown whole (\`isCut\`).`,
+        "Deny it, or approve it with an `input` of your own.",
+      );
     }
     const status = decision === "approve" ? "approved" : "denied";
     return giveAnswer(context, identity, found.value, { status, answer });
