@@ -38,3 +38,4 @@ export type {
   WorkOptions,
 } from "./run-engine.ts";
 export type { SnapshotScope, SnapshotStore } from "./snapshot-store.ts";
+export type { UsageFilter, UsageSum } from "./usage.ts";

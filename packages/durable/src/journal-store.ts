@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { NewAuditLine } from "./record-store.ts";
+import type { UsageFilter, UsageSum } from "./usage.ts";
 
 /** How a durable run stands: waiting to be started, worked on, waiting for a person, or how it ended. */
 export type DurableStatus =
@@ -229,6 +230,8 @@ export interface JournalStore {
   get(runId: string): Promise<DurableRun | undefined>;
   /** Newest first. */
   list(filter: DurableRunFilter): Promise<readonly DurableRun[]>;
+  /** What root runs that have ended used, by their results: one sum for each day, skill or user, in the order of their names. */
+  usage(filter: UsageFilter): Promise<readonly UsageSum[]>;
   /**
    * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
    * when a later term has taken it already.

@@ -27,6 +27,8 @@ export {
   type RunLease,
   type SnapshotScope,
   type SnapshotStore,
+  type UsageFilter,
+  type UsageSum,
   type WorkOptions,
 } from "@metier/durable";
 export { type LocalDurability, type LocalFolder, openLocal } from "@metier/durable/local";

@@ -2,10 +2,11 @@
 import type { DurableRunFilter, JournalStore, QuestionFilter } from "../journal-store.ts";
 import type { Database } from "./open-database.ts";
 import { parseCell, type Row, readQuestion, readRun } from "./rows.ts";
+import { sumUsage } from "./usage.ts";
 
 export type JournalReading = Pick<
   JournalStore,
-  "get" | "list" | "entries" | "snapshots" | "events" | "question" | "questionFor" | "questions"
+  "get" | "list" | "usage" | "entries" | "snapshots" | "events" | "question" | "questionFor" | "questions"
 >;
 
 export function readJournal(database: Database): JournalReading {
@@ -23,6 +24,7 @@ export function readJournal(database: Database): JournalReading {
       const sql = `SELECT * FROM runs ${where} ORDER BY position DESC LIMIT ?`;
       return all(sql, ...values, filter.limit).map(readRun);
     },
+    usage: async (filter) => sumUsage(database, filter),
     async snapshots() {
       const rows = all(
         "SELECT DISTINCT runs.tenant, snapshot FROM entries JOIN runs ON runs.id = run_id WHERE snapshot IS NOT NULL",

@@ -16,6 +16,7 @@ import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
 import { type Row, readRun, writeOptionalJson } from "./rows.ts";
+import { noteUsage } from "./usage.ts";
 
 type JournalWriting = Pick<
   JournalStore,
@@ -114,7 +115,9 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
     .run(lastEvent, now, status ?? null, writeOptionalJson(result), wholeNumber(activeMs), runId);
   if (status === undefined || !ENDED.has(status)) return;
   cancelQuestions(database, runId, now);
-  if (runId === lease.rootId) endStarted(database, runId, now);
+  if (runId !== lease.rootId) return;
+  endStarted(database, runId, now);
+  noteUsage(database, runId, result);
 }
 
 /** What a run started does not outlast it: nobody would go on with it, or wait for what it asked. */

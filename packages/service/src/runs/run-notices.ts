@@ -77,6 +77,7 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     create: (run, line) => journal.create(run, line),
     get: (runId) => journal.get(runId),
     list: (filter) => journal.list(filter),
+    usage: (filter) => journal.usage(filter),
     take: (lease) => journal.take(lease),
     write: (lease, batch) => told(batch.runId, journal.write(lease, batch)),
     createChild: (lease, run) => journal.createChild(lease, run),
