@@ -1,13 +1,17 @@
 /** The whole service on one machine: real runs in the sandbox with a scripted model, over HTTP. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { JsonObject } from "@metier/base/json";
 import { createScriptModel, type Script } from "@metier/run/model";
+import type { MetierOptions } from "@metier/runtime";
 import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test } from "vitest";
+import { tarOf } from "../../../test/support/archives.ts";
 import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
 import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
 import { startStreaming } from "../../../test/support/streaming-provider.ts";
+import { skillText } from "../../../test/support/temporary.ts";
 import type { World } from "../../../test/support/world.ts";
 import type { RunningService } from "../src/start-service.ts";
 
@@ -16,13 +20,14 @@ const SECRET = "canary-4f1c9d27a6e84b03";
 async function openLocal(
   world: World,
   script: Script,
+  more: MetierOptions = {},
 ): Promise<{ readonly service: RunningService; readonly log: string[] }> {
   const log: string[] = [];
   const model = createScriptModel(script);
   const started = await startLocalService({
     home: world.home,
     environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
-    metier: { models: { default: model } },
+    metier: { models: { default: model }, ...more },
     times: { sweepMs: 50 },
     printLog: (line) => void log.push(line),
   });
@@ -133,4 +138,35 @@ test("what the model is writing is streamed without a number, and its answer fol
   expect(Array.from({ length: 12 }, (_, at) => `word${at} `).join("")).toContain(written.trim());
   const answered = blocks.findIndex((block) => block.includes('"model-answered"'));
   expect(blocks.findLastIndex((block) => block.startsWith("event: text\n"))).toBeLessThan(answered);
+});
+
+test("a refusal for want of trust says how to grant an upload, and how to trust a skill of the server", async () => {
+  const world = createRunWorld({ spy: ["env: [TOKEN]"] });
+  world.write({ "more/local/SKILL.md": skillText("name: local\ndescription: Needs a token.\nenv: [TOKEN]") });
+  const { service } = await openLocal(world, [says("Done.")], { paths: [join(world.root, "more")] });
+  await call(service, "PUT", "/v1/secrets/TOKEN", { value: SECRET });
+  const archive = gzipSync(
+    tarOf({
+      name: "poet/SKILL.md",
+      content: skillText("name: poet\ndescription: Writes a poem.\nenv: [TOKEN]"),
+    }),
+  );
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const uploaded = await fetch(`${service.url}/v1/skills`, { method: "POST", headers, body: archive });
+  const { digest } = (await uploaded.json()) as JsonObject;
+  const refuse = async (skill: string): Promise<string> => {
+    const { id } = await call(service, "POST", "/v1/runs", { skill, message: "Go." });
+    const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+    const run = await call(service, "GET", `/v1/runs/${id}`);
+    expect([skill, run.status]).toEqual([skill, "refused"]);
+    return JSON.stringify(run) + events;
+  };
+  const upload = await refuse("poet");
+  expect(upload).toContain(`POST /v1/skills/poet/versions/${digest}/grant`);
+  expect(upload).not.toContain("metier trust");
+  expect(upload).not.toContain("trustedPaths");
+  expect(await refuse("local")).not.toContain("/grant");
+  await call(service, "POST", `/v1/skills/poet/versions/${digest}/grant`);
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "poet", message: "Go." });
+  expect((await settle(service, String(id), "completed")).text).toBe("Done.");
 });

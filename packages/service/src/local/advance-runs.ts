@@ -3,6 +3,7 @@
  * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
  */
 import { isJsonObject, type JsonObject } from "@metier/base/json";
+import { forUploader } from "@metier/base/text";
 import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
 import type { Metier, MetierOptions } from "@metier/runtime";
@@ -34,21 +35,35 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
   return async (lease) => {
     const run = await journal.get(lease.runId);
     if (run === undefined) return { kind: "ended" };
-    const folder = await findUpload(parts, run);
-    const metier = await (folder === undefined ? own : openUpload(uploads, folder, parts));
-    // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
-    if (run.lastEvent > 0) await metier.reload();
-    const view = metier.for({
-      userId: run.userId ?? NOBODY,
-      tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
-      env: await openSecrets(parts, run.tenant),
-      allow: await allowedSkills(parts, run),
-    });
-    return view.durable.advance(lease, { questionMs: parts.questionMs });
+    const upload = await findUpload(parts, run);
+    if (upload === undefined) return advanceWith(await own, run, lease, parts);
+    // What it says about trust is for somebody who has an API, and no shell on this machine.
+    return forUploader(grantRequest(upload), async () =>
+      advanceWith(await openUpload(uploads, upload, parts), run, lease, parts),
+    );
   };
 }
 
+async function advanceWith(
+  metier: Metier,
+  run: DurableRun,
+  lease: RunLease,
+  parts: AdvanceParts,
+): Promise<AdvanceOutcome> {
+  // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
+  if (run.lastEvent > 0) await metier.reload();
+  const view = metier.for({
+    userId: run.userId ?? NOBODY,
+    tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
+    env: await openSecrets(parts, run.tenant),
+    allow: await allowedSkills(parts, run),
+  });
+  return view.durable.advance(lease, { questionMs: parts.questionMs });
+}
+
 interface UploadFolder {
+  readonly name: string;
+  readonly digest: string;
   readonly path: string;
   readonly isTrusted: boolean;
 }
@@ -62,7 +77,12 @@ async function findUpload(
   if (skill === undefined || typeof version !== "string") return undefined;
   const path = await shelf.folder(tenant, skill, version);
   const known = (await shelf.versions(tenant, skill)).find(({ digest }) => digest === version);
-  return path === undefined ? undefined : { path, isTrusted: known?.trust === "trusted" };
+  if (path === undefined) return undefined;
+  return { name: skill, digest: version, path, isTrusted: known?.trust === "trusted" };
+}
+
+function grantRequest({ name, digest }: UploadFolder): string {
+  return `\`POST /v1/skills/${name}/versions/${digest}/grant\``;
 }
 
 /** One for each version and its trust: a grant makes a new one. */
