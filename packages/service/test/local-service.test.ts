@@ -9,7 +9,7 @@ import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test } from "vitest";
 import { tarOf } from "../../../test/support/archives.ts";
 import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
-import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
+import { bash, calls, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
 import { startStreaming } from "../../../test/support/streaming-provider.ts";
 import { skillText } from "../../../test/support/temporary.ts";
 import type { World } from "../../../test/support/world.ts";
@@ -169,4 +169,38 @@ test("a refusal for want of trust says how to grant an upload, and how to trust 
   await call(service, "POST", `/v1/skills/poet/versions/${digest}/grant`);
   const { id } = await call(service, "POST", "/v1/runs", { skill: "poet", message: "Go." });
   expect((await settle(service, String(id), "completed")).text).toBe("Done.");
+});
+
+test("an agent with a list of tools has no others: not in a run, not in a turn, not in what they start", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"], outer: [] });
+  const script: Script = [
+    bash("echo never"),
+    says("Not allowed."),
+    bash("echo never"),
+    says("Not allowed here either."),
+    calls("use_skill", { name: "build", message: "Go." }),
+    bash("echo never"),
+    says("Nor inside."),
+    says("Done."),
+  ];
+  const { service } = await openLocal(world, script);
+  const tools = ["read_file", "use_skill"];
+  await call(service, "POST", "/v1/agents", { name: "reader", instructions: "Read.", tools });
+  const start = async (skill: string): Promise<JsonObject> => {
+    const wish = { skill, agent: "reader", approve: "allow" };
+    const { id } = await call(service, "POST", "/v1/runs", wish);
+    return settle(service, String(id), "completed");
+  };
+  const denied = [{ tool: "bash", reason: "the run has no such tool" }];
+  expect(await start("build")).toMatchObject({ text: "Not allowed.", denied });
+  const session = await call(service, "POST", "/v1/sessions", { agent: "reader" });
+  const turn = { message: "Go.", approve: "allow" };
+  const sent = await call(service, "POST", `/v1/sessions/${session.id}/messages`, turn);
+  const answered = await settle(service, String(sent.run), "completed");
+  expect(answered).toMatchObject({ text: "Not allowed here either.", denied });
+  const { id } = await start("outer");
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+  expect(events).toContain("Nor inside.");
+  expect(events).not.toContain("never\\n");
 });

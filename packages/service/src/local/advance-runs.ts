@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "@metier/base/json";
 import { forUploader } from "@metier/base/text";
 import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
-import type { Metier, MetierOptions } from "@metier/runtime";
+import type { Metier, MetierOptions, ViewOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
@@ -56,7 +56,7 @@ async function advanceWith(
     userId: run.userId ?? NOBODY,
     tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
     env: await openSecrets(parts, run.tenant),
-    allow: await allowedSkills(parts, run),
+    ...(await narrowToAgent(parts, run)),
   });
   return view.durable.advance(lease, { questionMs: parts.questionMs });
 }
@@ -122,17 +122,18 @@ async function openSecrets(
   return Object.fromEntries(opened);
 }
 
-/** Those that its agent names, in the version that the run was started with; absent: all. */
-async function allowedSkills(
+/** Skills and tools that its agent names, in the version that the run was started with; absent: all. */
+async function narrowToAgent(
   { records }: AdvanceParts,
   { tenant, order, skill }: DurableRun,
-): Promise<readonly string[] | undefined> {
+): Promise<Pick<ViewOptions, "allow" | "onlyTools">> {
   const { agent } = pinnedOf(order);
-  if (typeof agent !== "string") return undefined;
+  if (typeof agent !== "string") return {};
   const pinned = await findPinnedAgent(records, tenant, agent);
-  if (pinned === undefined) return []; // What it was limited to is not known any more.
-  const { skills } = pinned.definition;
-  return skills === undefined || skill === undefined ? skills : [skill, ...skills];
+  if (pinned === undefined) return { allow: [], onlyTools: [] }; // What it was limited to is not known any more.
+  const { skills, tools } = pinned.definition;
+  const allow = skills === undefined || skill === undefined ? skills : [skill, ...skills];
+  return { allow, onlyTools: tools };
 }
 
 /** What the service wrote beside the order. */

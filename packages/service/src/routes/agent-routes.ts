@@ -1,4 +1,4 @@
-/** Agents: a named set of instructions, model, skills and limits. Each change is a new version; runs keep theirs. */
+/** Agents: a named set of instructions, model, skills, tools and limits. Each change is a new version; runs keep theirs. */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { tableShape } from "@metier/base/shape";
 import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";

@@ -17,6 +17,8 @@ export interface AgentDefinition {
   readonly model?: string | undefined;
   /** The only skills it carries out; absent: all. */
   readonly skills?: readonly string[] | undefined;
+  /** The only tools it may call, of those that its runs may call at all; absent: all of them. */
+  readonly tools?: readonly string[] | undefined;
   readonly limits?: AgentLimits | undefined;
 }
 
@@ -38,6 +40,7 @@ export const agentFields = {
   description: boundedText(1_000),
   model: boundedText(200, 1),
   skills: listShape(boundedText(256, 1)),
+  tools: listShape(boundedText(256, 1)),
   limits: tableShape<AgentLimits>({
     maxIterations: limitShape,
     timeoutMs: limitShape,
