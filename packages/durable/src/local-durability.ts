@@ -1,7 +1,7 @@
 /** What makes runs durable on one machine, for programs: nothing of it is loaded before it is opened. */
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
-import type { Result } from "@metier/base/result";
+import { done, type Result } from "@metier/base/result";
 import type { JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
@@ -27,10 +27,18 @@ export interface LocalFolder {
   readonly environment?: Environment | undefined;
 }
 
+/** What others than the owner of a folder see of it. */
+export interface LocalReader extends SqliteReader {
+  /** Whether a process works on the folder now. */
+  readonly isClaimed: boolean;
+}
+
 /** A look at the journal of a folder beside the process that owns it, without the engine. */
-export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promise<Result<SqliteReader>> {
+export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promise<Result<LocalReader>> {
   const { openSqliteReader } = await import("./sqlite/open-store.ts");
-  return openSqliteReader({ file: join(folder, "journal.db") });
+  const { isClaimed } = await import("./sqlite/claim-home.ts");
+  const reader = openSqliteReader({ file: join(folder, "journal.db") });
+  return reader.ok ? done({ ...reader.value, isClaimed: isClaimed(folder) }) : reader;
 }
 
 /**
