@@ -34,7 +34,7 @@ export function claimHome(folder: string): Result<HomeClaim> {
     if ((error as { readonly errcode?: number }).errcode !== BUSY) throw error;
     return refused({
       message: `Another process already serves or works on \`${folder}\`, and its SQLite files belong to one process at a time.`,
-      hint: "Stop that process, choose another home folder with `--home`, or let both share a Postgres database with `--database`.",
+      hint: "Stop that process, or choose another home folder with `--home`. Sharing a Postgres database with `--database` comes with a later version.",
     });
   }
 }
