@@ -37,5 +37,5 @@ export type {
   RunLease,
   WorkOptions,
 } from "./run-engine.ts";
-export type { SnapshotScope, SnapshotStore } from "./snapshot-store.ts";
+export type { SnapshotRefusal, SnapshotScope, SnapshotStore } from "./snapshot-store.ts";
 export type { UsageFilter, UsageSum } from "./usage.ts";

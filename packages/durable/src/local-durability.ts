@@ -5,6 +5,7 @@ import { done, type Result } from "@metier/base/result";
 import type { JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
+import type { SnapshotLimits } from "./snapshots/count-bytes.ts";
 import type { SqliteReader } from "./sqlite/open-store.ts";
 
 /** A journal, an engine and snapshots in one folder: pass all three to `createMetier`. */
@@ -25,6 +26,8 @@ export interface LocalFolder {
   readonly folder: string;
   /** Where `METIER_MASTER_KEY` is read from. Default: `process.env`. Without it, a key file is made in the folder. */
   readonly environment?: Environment | undefined;
+  /** The most bytes that snapshots of work folders may take. A run that needs more ends with `failed`. */
+  readonly snapshots?: SnapshotLimits | undefined;
 }
 
 /** What others than the owner of a folder see of it. */

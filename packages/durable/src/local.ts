@@ -6,3 +6,4 @@ export {
   openLocal,
   readLocal,
 } from "./local-durability.ts";
+export type { SnapshotLimits } from "./snapshots/count-bytes.ts";

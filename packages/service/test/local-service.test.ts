@@ -21,6 +21,7 @@ async function openLocal(
   world: World,
   script: Script,
   more: MetierOptions = {},
+  limits: Pick<Parameters<typeof startLocalService>[0], "snapshots"> = {},
 ): Promise<{ readonly service: RunningService; readonly log: string[] }> {
   const log: string[] = [];
   const model = createScriptModel(script);
@@ -29,6 +30,7 @@ async function openLocal(
     environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
     metier: { models: { default: model }, ...more },
     times: { sweepMs: 50 },
+    ...limits,
     printLog: (line) => void log.push(line),
   });
   if (!started.ok) throw new Error(started.refusal.message);
@@ -203,4 +205,17 @@ test("an agent with a list of tools has no others: not in a run, not in a turn, 
   const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
   expect(events).toContain("Nor inside.");
   expect(events).not.toContain("never\\n");
+});
+
+test("a run whose work folder has no room beside the snapshots of its tenant ends, and says how much is allowed", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"] });
+  const command = 'head -c 50000 /dev/urandom > "$METIER_WORK_DIR/large"';
+  const script = [bash('echo small > "$METIER_WORK_DIR/a"'), bash(command), says("Never said.")];
+  const { service } = await openLocal(world, script, {}, { snapshots: { bytesPerTenant: 20_000 } });
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "build", approve: "allow" });
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+  const run = await call(service, "GET", `/v1/runs/${id}`);
+  expect(run).toMatchObject({ status: "failed", error: { code: "run.storage-full" } });
+  expect(JSON.stringify(run.error)).toMatch(/tenant `default` would take \d+ bytes, and 20000 are allowed/);
 });

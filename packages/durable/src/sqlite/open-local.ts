@@ -9,6 +9,7 @@ import type { MasterKeyPlaces } from "../keys/key-ring.ts";
 import { type MasterKey, openMasterKey } from "../keys/master-key.ts";
 import type { LocalDurability } from "../local-durability.ts";
 import type { RecordStore } from "../record-store.ts";
+import type { SnapshotLimits } from "../snapshots/count-bytes.ts";
 import { createSnapshotStore } from "../snapshots/create-snapshot-store.ts";
 import { openFolderBlobs } from "../snapshots/folder-blobs.ts";
 import { claimHome } from "./claim-home.ts";
@@ -30,6 +31,8 @@ interface LocalPlace {
   readonly only?: string | undefined;
   /** Whoever opens it calls `catchUp` itself, as the service does on any store. */
   readonly isCaughtUpLater?: boolean | undefined;
+  /** What snapshots may take. */
+  readonly snapshots?: SnapshotLimits | undefined;
 }
 
 /** Refused: a folder that another process works on, a Node without SQLite, a key that is none or another one. */
@@ -38,6 +41,7 @@ export async function openLocal({
   environment = process.env,
   only,
   isCaughtUpLater = false,
+  snapshots: limits,
 }: LocalPlace): Promise<Result<LocalState>> {
   const claim = claimHome(folder);
   if (!claim.ok) return claim;
@@ -62,13 +66,14 @@ export async function openLocal({
   const engine = openSqliteEngine({ file, isAlone: true, lane });
   if (!engine.ok) return refuse(engine);
   closers.push(engine.value.close);
+  const blobs = openFolderBlobs(join(folder, "snapshots"));
   if (only !== undefined) await catchUpOne(journal, engine.value, only);
   else if (!isCaughtUpLater) await catchUp(journal, engine.value);
   return done({
     journal,
     records,
     engine: engine.value,
-    snapshots: createSnapshotStore({ blobs: openFolderBlobs(join(folder, "snapshots")), keys: keys.value }),
+    snapshots: createSnapshotStore({ blobs, keys: keys.value, limits }),
     keys: keys.value,
     close,
   });
