@@ -33,7 +33,7 @@ export interface UsageSum {
   readonly activeMs: number;
 }
 
-export interface RunUsage {
+interface RunUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;

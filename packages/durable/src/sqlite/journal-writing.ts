@@ -3,6 +3,7 @@
  * that writes.
  */
 import {
+  type DurableRun,
   type DurableStatus,
   ENDED,
   type JournalBatch,
@@ -12,6 +13,7 @@ import {
   LeaseLostError,
   type NewDurableRun,
 } from "../journal-store.ts";
+import type { NewAuditLine } from "../record-store.ts";
 import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
@@ -64,13 +66,7 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
     async cancel(runId, line) {
-      return keep(() => {
-        const isFirst = findRun(database, runId)?.is_cancelled === 0;
-        const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
-        const row: Row | undefined = statement(sql).get(Date.now(), runId);
-        if (row && isFirst) appendLine(database, line);
-        return row && readRun(row);
-      });
+      return keep(() => cancelRun(database, runId, line));
     },
     async forget(runId) {
       const sql = "DELETE FROM runs WHERE id = ? AND parent_id IS NULL";
@@ -85,6 +81,19 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
   };
+}
+
+/** Its line is of the first time that it is asked for. Inside a transaction. */
+function cancelRun(
+  database: Database,
+  runId: string,
+  line: NewAuditLine | undefined,
+): DurableRun | undefined {
+  const isFirst = findRun(database, runId)?.is_cancelled === 0;
+  const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
+  const row: Row | undefined = database.statement(sql).get(Date.now(), runId);
+  if (row && isFirst) appendLine(database, line);
+  return row && readRun(row);
 }
 
 /**

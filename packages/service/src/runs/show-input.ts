@@ -8,7 +8,7 @@ import { NESTED_TOO_DEEPLY } from "@metier/run/events";
 /** Of an input, as JSON. */
 const MOST_CHARACTERS = 256 * 1024;
 
-export interface ShownInput {
+interface ShownInput {
   /** As it is, or the beginning of its JSON with a remark. */
   readonly input: Json;
   readonly isCut: boolean;
