@@ -213,6 +213,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "SkillSource.read": "Metier calls it",
   "JournalStore.list": "Metier calls it",
   "JournalStore.questions": "Metier calls it",
+  "JournalStore.usage": "Metier calls it",
   "RunEngine.work": "Metier calls it",
   "AiSdkTool.execute": "the AI SDK calls it, with what is its own",
   "ConversationTool.execute": "a host's loop calls it, with what is its own",

@@ -51,6 +51,22 @@ async function tell(
   return { text, diagnostics, results: JSON.stringify(ended), events: JSON.stringify(events) };
 }
 
+test("a view's `onlyTools` is all that its runs may call, and approves nothing", async () => {
+  const world = createRunWorld({ work: ["allowed-tools: Bash Read"], free: [] });
+  const metier = await world.metier();
+  const write = async (name: string, onlyTools: readonly string[], approve?: "all"): Promise<string> => {
+    const model = createScriptModel([calls("write_file", { path: "a", content: "b" }), says("Done.")]);
+    const view = metier.for({ userId: "ada", onlyTools });
+    const run = await view.run({ skill: name, message: "Go.", model, approve, write: true });
+    return run.denied.map(({ reason }) => reason).join();
+  };
+  expect(await write("free", [], "all")).toBe("the run has no such tool");
+  expect(await write("free", ["Read"], "all")).toBe("the run has no such tool");
+  expect(await write("work", ["Write"], "all")).toBe("the run has no such tool");
+  expect(await write("free", ["Write"])).not.toMatch(/^$|no such tool/);
+  expect(await write("free", ["Write"], "all")).toBe("");
+});
+
 describe("[L3] the working directory of a run", () => {
   test("is none unless one is given: project skills are found, and the folder is out of reach", async () => {
     const world = createRunWorld({ work: [] });

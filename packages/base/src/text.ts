@@ -3,7 +3,7 @@
  * known ones, globs over them), and how they and other values stand in a message. All of it bounded, since names and
  * patterns may come from someone nobody trusts.
  */
-export { forReader, onCommandLine } from "./reader.ts";
+export { forReader, forUploader, onCommandLine } from "./reader.ts";
 
 /*
  * What a reader cannot see: control characters, bidirectional, tag and other invisible characters, which can make a text

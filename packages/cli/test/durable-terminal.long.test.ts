@@ -77,7 +77,7 @@ sandboxTest(
     started.kill("SIGKILL");
     await new Promise((resolve) => started.once("exit", resolve));
     const [{ runId, status }] = (await world.cli("runs", "--json")).json.durable;
-    expect(status).toBe("running");
+    expect(status).toBe("interrupted");
     const { code, stdout } = await world.cli("runs", "resume", runId);
     expect([code, stdout]).toEqual([0, "All done.\n"]);
     expect(world.asked()).toBe(3);
@@ -87,5 +87,32 @@ sandboxTest(
     );
     expect(texts).toHaveLength(2);
     expect(texts.at(1)).toMatch(/stdout:\na$/);
+  },
+);
+
+sandboxTest(
+  "Ctrl-C in the middle of a call leaves a run that says so, and goes on when it is told to",
+  async () => {
+    const calls = [{ tool: "bash", input: { command: "sleep 6; echo slept" } }];
+    const world = await durableWorld(calls, { more: '[tools]\nbash = "allow"\n' });
+    const main = join(ROOT, "packages/cli/src/main.ts");
+    const words = ["run", "writer", "Go.", "--durable", "--home", world.home];
+    const started = spawn(process.execPath, ["--no-warnings", main, ...words], { cwd: world.project });
+    let said = "";
+    started.stderr.on("data", (piece: Buffer) => {
+      said += piece.toString();
+    });
+    await until("the command works", () => said.includes("▸ bash sleep"));
+    expect((await world.cli("runs", "--json")).json.durable).toMatchObject([{ status: "running" }]);
+    const ended = new Promise((resolve) => started.once("exit", resolve));
+    started.kill("SIGINT");
+    expect(await ended).toBe(130);
+    const [, runId = ""] = GO_ON.exec(said) ?? [];
+    expect(said).toContain("The run was interrupted");
+    const { stdout } = await world.cli("runs");
+    expect(stdout).toMatch(new RegExp(`${runId} .* interrupted`));
+    expect(stdout).toContain(`metier runs resume ${runId}`);
+    const resumed = await world.cli("runs", "resume", runId);
+    expect([resumed.code, resumed.stdout]).toEqual([0, "All done.\n"]);
   },
 );

@@ -230,3 +230,18 @@ describe("metier serve --rotate-key", () => {
     expect(stderr).not.toContain("abab");
   });
 });
+
+describe("metier serve", () => {
+  test("ends with 6 when the master key is another one than the folder was written with", async () => {
+    const world = createWorld({ environment: { METIER_MASTER_KEY: "ab".repeat(32) } });
+    const environment = { METIER_MASTER_KEY: "cd".repeat(32) };
+    const first = await openLocal({ folder: serviceFolder(world), environment });
+    if (!first.ok) throw new Error(first.refusal.message);
+    await first.value.close();
+    const { code, stderr } = await world.cli("serve", "--port", "0");
+    expect(code).toBe(6);
+    expect(stderr).toContain("The master key is another one");
+    expect(stderr).toContain("METIER_MASTER_KEY=<new>,<old>");
+    expect(stderr).not.toMatch(/abab|cdcd/);
+  });
+});

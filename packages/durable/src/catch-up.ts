@@ -2,7 +2,7 @@
  * At a start: what the journal has and the engine forgot. A process that was killed between two writes, or a power cut, can
  * leave a run that nobody is told of, and an answer that woke nobody.
  */
-import { type DurableRun, type DurableStatus, ENDED, type JournalStore } from "./journal-store.ts";
+import { type DurableRun, type DurableRunFilter, ENDED, type JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 const PAGE = 500;
@@ -15,30 +15,30 @@ export const TERMINAL_TENANT = "@terminal";
 
 /** For all of it, nothing changes where journal and engine agree. Runs of a terminal are left to `catchUpOne`. */
 export async function catchUp(journal: JournalStore, engine: RunEngine): Promise<void> {
-  for await (const run of rootRuns(journal, ["queued", "running", "waiting"])) {
-    if (run.tenant !== TERMINAL_TENANT) await remind(run, journal, engine);
+  for await (const { id, tenant } of pages(journal, { status: ["queued", "running"], isRoot: true })) {
+    if (tenant !== TERMINAL_TENANT) await engine.enqueue(id);
+  }
+  for await (const { id, tenant } of pages(journal, { isOwed: true })) {
+    if (tenant !== TERMINAL_TENANT) await engine.wake(id);
   }
 }
 
 /** The same for one run, whoever it belongs to. */
 export async function catchUpOne(journal: JournalStore, engine: RunEngine, runId: string): Promise<void> {
   const run = await journal.get(runId);
-  if (run && !ENDED.has(run.status)) await remind(run, journal, engine);
-}
-
-async function remind(run: DurableRun, journal: JournalStore, engine: RunEngine): Promise<void> {
+  if (run === undefined || ENDED.has(run.status)) return;
   if (run.status !== "waiting") return engine.enqueue(run.id);
-  const pending = await journal.questions({ rootId: run.id, status: "pending", limit: 1 });
-  if (pending.length === 0 || run.isCancelled) await engine.wake(run.id);
+  const owed = await journal.list({ rootId: run.id, isOwed: true, limit: 1 });
+  if (owed.length > 0) await engine.wake(run.id);
 }
 
-async function* rootRuns(
+async function* pages(
   journal: JournalStore,
-  status: readonly DurableStatus[],
+  filter: Omit<DurableRunFilter, "before" | "limit">,
 ): AsyncGenerator<DurableRun> {
   let before: string | undefined;
   do {
-    const page = await journal.list({ status, isRoot: true, before, limit: PAGE });
+    const page = await journal.list({ ...filter, before, limit: PAGE });
     yield* page;
     before = page.length === PAGE ? page.at(-1)?.id : undefined;
   } while (before !== undefined);

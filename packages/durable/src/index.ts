@@ -24,6 +24,7 @@ export {
 } from "./journal-store.ts";
 export type {
   AuditLine,
+  NewAuditLine,
   RecordKey,
   RecordStore,
   StoredRecord,
@@ -36,4 +37,5 @@ export type {
   RunLease,
   WorkOptions,
 } from "./run-engine.ts";
-export type { SnapshotScope, SnapshotStore } from "./snapshot-store.ts";
+export type { SnapshotRefusal, SnapshotScope, SnapshotStore } from "./snapshot-store.ts";
+export type { UsageFilter, UsageSum } from "./usage.ts";

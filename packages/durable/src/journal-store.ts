@@ -3,6 +3,8 @@
  * when, is the engine's business. One contract suite (`test/contract`) holds every store to this page.
  */
 import type { Json, JsonObject } from "@metier/base/json";
+import type { NewAuditLine } from "./record-store.ts";
+import type { UsageFilter, UsageSum } from "./usage.ts";
 
 /** How a durable run stands: waiting to be started, worked on, waiting for a person, or how it ended. */
 export type DurableStatus =
@@ -186,10 +188,15 @@ export interface DurableRunFilter {
   readonly skill?: string | undefined;
   /** Only runs for this user. */
   readonly userId?: string | undefined;
+  /** Only this run, and those that it started. */
+  readonly rootId?: string | undefined;
   /** Only runs that no other run started. */
   readonly isRoot?: boolean | undefined;
-  /** Only this root run and what it started. */
-  readonly rootId?: string | undefined;
+  /**
+   * Only runs that wait, and whose worker may not know of it yet: a question of theirs was answered, or its time was over,
+   * since a worker last took the run up (`take`); they are cancelled; or nothing is left to wait for.
+   */
+  readonly isOwed?: true | undefined;
   /** Newest first; those before this id. */
   readonly before?: string | undefined;
   /** How many at most. */
@@ -212,14 +219,19 @@ export interface QuestionFilter {
   readonly limit: number;
 }
 
-/** Where durable runs are recorded. */
+/**
+ * Where durable runs are recorded. A `line` of the audit log is written together with what it tells of, and only if that is
+ * done; a store without an audit log passes it over.
+ */
 export interface JournalStore {
   /** `false`: a run of that id is there already, and stays as it is. */
-  create(run: NewDurableRun): Promise<boolean>;
+  create(run: NewDurableRun, line?: NewAuditLine): Promise<boolean>;
   /** `undefined`: there is none. */
   get(runId: string): Promise<DurableRun | undefined>;
   /** Newest first. */
   list(filter: DurableRunFilter): Promise<readonly DurableRun[]>;
+  /** What root runs that have ended used, by their results: one sum for each day, skill or user, in the order of their names. */
+  usage(filter: UsageFilter): Promise<readonly UsageSum[]>;
   /**
    * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
    * when a later term has taken it already.
@@ -240,7 +252,7 @@ export interface JournalStore {
   /** Those after `after`, in order. */
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
   /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */
-  cancel(runId: string): Promise<DurableRun | undefined>;
+  cancel(runId: string, line?: NewAuditLine): Promise<DurableRun | undefined>;
   /** `undefined`: there is none. */
   question(id: string): Promise<Question | undefined>;
   /** The question that a run asked under this key, answered or not. */
@@ -248,7 +260,7 @@ export interface JournalStore {
   /** Oldest first. */
   questions(filter: QuestionFilter): Promise<readonly Question[]>;
   /** Counted once, whoever answers and however often. */
-  answer(id: string, answer: QuestionAnswer): Promise<AnswerOutcome>;
+  answer(id: string, answer: QuestionAnswer, line?: NewAuditLine): Promise<AnswerOutcome>;
   /** Those whose time is over become `expired`; gives them. */
   expireQuestions(now: number): Promise<readonly Question[]>;
   /** Everything of ended root runs, and of what they started, that was last touched before this time. */

@@ -1,10 +1,11 @@
 /** What makes runs durable on one machine, for programs: nothing of it is loaded before it is opened. */
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
-import type { Result } from "@metier/base/result";
+import { done, type Result } from "@metier/base/result";
 import type { JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
+import type { SnapshotLimits } from "./snapshots/count-bytes.ts";
 import type { SqliteReader } from "./sqlite/open-store.ts";
 
 /** A journal, an engine and snapshots in one folder: pass all three to `createMetier`. */
@@ -25,15 +26,28 @@ export interface LocalFolder {
   readonly folder: string;
   /** Where `METIER_MASTER_KEY` is read from. Default: `process.env`. Without it, a key file is made in the folder. */
   readonly environment?: Environment | undefined;
+  /** The most bytes that snapshots of work folders may take. A run that needs more ends with `failed`. */
+  readonly snapshots?: SnapshotLimits | undefined;
+}
+
+/** What others than the owner of a folder see of it. */
+export interface LocalReader extends SqliteReader {
+  /** Whether a process works on the folder now. */
+  readonly isClaimed: boolean;
 }
 
 /** A look at the journal of a folder beside the process that owns it, without the engine. */
-export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promise<Result<SqliteReader>> {
+export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promise<Result<LocalReader>> {
   const { openSqliteReader } = await import("./sqlite/open-store.ts");
-  return openSqliteReader({ file: join(folder, "journal.db") });
+  const { isClaimed } = await import("./sqlite/claim-home.ts");
+  const reader = openSqliteReader({ file: join(folder, "journal.db") });
+  return reader.ok ? done({ ...reader.value, isClaimed: isClaimed(folder) }) : reader;
 }
 
-/** Refused: another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` is not a key. */
+/**
+ * Refused: another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` is not a key, or not the one that
+ * the folder was written with.
+ */
 export async function openLocal(place: LocalFolder): Promise<Result<LocalDurability>> {
   const sqlite = await import("./sqlite/open-local.ts");
   return sqlite.openLocal(place);

@@ -1,2 +1,9 @@
 /** What other packages may use of `@metier/durable/local`: durable runs on one machine, for programs. */
-export { type LocalDurability, type LocalFolder, openLocal, readLocal } from "./local-durability.ts";
+export {
+  type LocalDurability,
+  type LocalFolder,
+  type LocalReader,
+  openLocal,
+  readLocal,
+} from "./local-durability.ts";
+export type { SnapshotLimits } from "./snapshots/count-bytes.ts";

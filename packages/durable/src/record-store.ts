@@ -27,7 +27,9 @@ interface RecordFilter {
   readonly limit: number;
 }
 
+/** Who did what, as it is asked for. */
 export interface NewAuditLine {
+  /** Whose log it is in. */
   readonly tenant: string;
   /** Who did it: a key's id, or a user. */
   readonly actor: string;
@@ -35,6 +37,7 @@ export interface NewAuditLine {
   readonly action: string;
   /** What it was done to. */
   readonly subject: string;
+  /** What else there is to say. */
   readonly detail?: Json | undefined;
 }
 
@@ -48,16 +51,21 @@ export interface AuditLine extends NewAuditLine {
   readonly digest: string;
 }
 
+/** Whatever takes a line of the audit log writes it together with what it does, and only if it does it: both or neither. */
 export interface RecordStore {
   /** `revision`: the one that is to be replaced, 0 for a new record. `undefined`: somebody was faster. */
-  put(key: RecordKey, body: JsonObject, revision: number): Promise<StoredRecord | undefined>;
+  put(
+    key: RecordKey,
+    body: JsonObject,
+    revision: number,
+    line?: NewAuditLine,
+  ): Promise<StoredRecord | undefined>;
   get(key: RecordKey): Promise<StoredRecord | undefined>;
   /** Whatever its tenant: for what is looked up before a tenant is known, such as a key by its digest. */
   find(kind: string, id: string): Promise<StoredRecord | undefined>;
   list(filter: RecordFilter): Promise<readonly StoredRecord[]>;
   /** Of all tenants. */
   listAll(kind: string): Promise<readonly StoredRecord[]>;
-  delete(key: RecordKey): Promise<boolean>;
-  audit(line: NewAuditLine): Promise<AuditLine>;
+  delete(key: RecordKey, line?: NewAuditLine): Promise<boolean>;
   auditLines(tenant: string, after: number, limit: number): Promise<readonly AuditLine[]>;
 }

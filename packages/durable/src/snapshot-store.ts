@@ -2,7 +2,7 @@
  * Snapshots of work folders: content-addressed, incremental and encrypted, so that a run finds its folder again on another
  * machine, byte for byte. Where the bytes lie is behind `BlobStore`.
  */
-import type { Result } from "@metier/base/result";
+import type { Refusal, Result } from "@metier/base/result";
 import type { NeededSnapshot } from "./journal-store.ts";
 
 /** Bytes under names; a folder here, an object store elsewhere. What is stored is encrypted before it gets here. */
@@ -14,6 +14,8 @@ export interface BlobStore {
   get(name: string): Promise<Uint8Array | undefined>;
   delete(name: string): Promise<void>;
   list(prefix: string): Promise<readonly string[]>;
+  /** How many bytes all whose names begin so take together. */
+  bytes(prefix: string): Promise<number>;
 }
 
 /** Where work folders of durable runs are kept. */
@@ -21,9 +23,9 @@ export interface SnapshotStore {
   /**
    * Takes the folder as it is: regular files, folders, links (as links) and modes. Gives the snapshot's name, which is the
    * same for the same content; only what is new is stored. Refused: a folder with too many files or bytes, or with one that
-   * cannot be read.
+   * cannot be read; and one that has no room beside the other snapshots of its run or its tenant (`isFull`).
    */
-  take(folder: string, scope: SnapshotScope): Promise<Result<string>>;
+  take(folder: string, scope: SnapshotScope): Promise<Result<string, SnapshotRefusal>>;
   /** Removes all that no snapshot of these needs; gives how many blobs that were. Nothing is taken meanwhile. */
   collect(needed: readonly NeededSnapshot[]): Promise<number>;
   /** Makes the folder exactly what it was: what is there beside it is removed. Throws when a part is missing or was changed. */
@@ -34,4 +36,12 @@ export interface SnapshotStore {
 export interface SnapshotScope {
   /** The tenant of the run. */
   readonly tenant: string;
+  /** The outermost run that it is taken for: what it stores is counted. Absent: nothing is. */
+  readonly runId?: string | undefined;
+}
+
+/** Why a folder was not kept. */
+export interface SnapshotRefusal extends Refusal {
+  /** There is no room for it: the run or its tenant has stored as much as is allowed. */
+  readonly isFull?: true | undefined;
 }

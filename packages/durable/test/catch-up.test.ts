@@ -14,7 +14,7 @@ test("a start finds runs that nobody was told of, and answers that woke nobody",
   const opened = open(place);
   onTestFinished(() => opened.close());
   const { journal, engine } = opened;
-  for (const id of ["forgotten", "answered", "unanswered", "cancelled"]) {
+  for (const id of ["forgotten", "answered", "half-answered", "unanswered", "cancelled"]) {
     await journal.create({ id, tenant: "acme", order: {} });
     if (id !== "forgotten") await engine.enqueue(id);
   }
@@ -29,19 +29,24 @@ test("a start finds runs that nobody was told of, and answers that woke nobody",
       await journal.take(lease);
       const isFirst = (await journal.questionFor(runId, "k")) === undefined;
       if (runId === "forgotten" || !isFirst) return { kind: "ended" };
-      const questions = [{ id: `q-${runId}`, key: "k", kind: "question", body: {} } as const];
+      const keys = runId === "half-answered" ? ["k", "other"] : ["k"];
+      const questions = keys.map((key) => {
+        return { id: `${key}-${runId}`, key, kind: "question", body: {} } as const;
+      });
       await journal.write(lease, { runId, questions, status: "waiting" });
       return { kind: "parked" };
     },
   });
-  while (advanced.length < 3 || worker.active > 0) await delay(10);
-  await journal.answer("q-answered", { status: "answered", by: "ada" });
+  while (advanced.length < 4 || worker.active > 0) await delay(10);
+  await journal.answer("k-answered", { status: "answered", by: "ada" });
+  // The other question of the same step stays open: the run goes on with what was answered.
+  await journal.answer("k-half-answered", { status: "answered", by: "ada" });
   await journal.cancel("cancelled");
   await delay(300);
-  expect(advanced).toHaveLength(3);
+  expect(advanced).toHaveLength(4);
   await catchUp(journal, engine);
-  while (advanced.length < 6 || worker.active > 0) await delay(10);
-  expect(advanced.slice(3).toSorted()).toEqual(["answered", "cancelled", "forgotten"]);
+  while (advanced.length < 8 || worker.active > 0) await delay(10);
+  expect(advanced.slice(4).toSorted()).toEqual(["answered", "cancelled", "forgotten", "half-answered"]);
 });
 
 test("a run of a terminal is advanced by whoever names it, and by no other; what a killed owner held is free at once", async () => {
@@ -90,4 +95,17 @@ test("a run of a terminal is advanced by whoever names it, and by no other; what
     await local.close();
   }
   expect(advanced).toEqual(["service: theirs", "mine: mine", "other: other"]);
+});
+
+test("whoever catches up itself is left to do it; otherwise opening a folder does", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "metier-later-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const queued: number[] = [];
+  for (const isCaughtUpLater of [true, true, false]) {
+    const local = required(await openLocal({ folder, environment: {}, isCaughtUpLater }));
+    queued.push((await local.engine.counts()).queued);
+    await local.journal.create({ id: "forgotten", tenant: "acme", order: {} });
+    await local.close();
+  }
+  expect(queued).toEqual([0, 0, 1]);
 });

@@ -1,5 +1,6 @@
 /** The files of SQLite: whose they are, who may open them, and what is not printed. */
 import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -140,4 +141,42 @@ test("a home belongs to one process, until it is released or the process is gone
   child.kill("SIGKILL");
   await once(child, "exit");
   required(claimHome(folder)).release();
+});
+
+test("a folder is not opened with another master key than it was written with; a new one goes before the old one", async () => {
+  const folder = join(newFile(), "..");
+  const [one, two] = [randomBytes(32).toString("hex"), randomBytes(32).toString("hex")];
+  const open = (METIER_MASTER_KEY: string) => openLocal({ folder, environment: { METIER_MASTER_KEY } });
+  await required(await open(one)).close();
+  const refused = await open(two);
+  expect(refused).toMatchObject({
+    ok: false,
+    refusal: {
+      message: expect.stringContaining("another one"),
+      hint: expect.stringContaining("<new>,<old>"),
+    },
+  });
+  expect(JSON.stringify(refused)).not.toContain(one);
+  await required(await open(`${two},${one}`)).close();
+  // From then on the folder is held to the new one.
+  await required(await open(two)).close();
+  expect((await open(one)).ok).toBe(false);
+});
+
+test("what cannot be written to the audit log is not done", async () => {
+  const file = newFile();
+  const store = required(openSqliteStore({ file }));
+  const { journal, records } = store;
+  await journal.create({ id: "there", tenant: "acme", order: {} });
+  const beside = new DatabaseSync(file);
+  beside.exec("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no line'); END");
+  beside.close();
+  const line = { tenant: "acme", actor: "a", action: "b", subject: "c" };
+  const key = { tenant: "acme", kind: "agent", id: "a" };
+  await expect(records.put(key, {}, 0, line)).rejects.toThrow("no line");
+  await expect(journal.create({ id: "new", tenant: "acme", order: {} }, line)).rejects.toThrow("no line");
+  await expect(journal.cancel("there", line)).rejects.toThrow("no line");
+  expect([await records.get(key), await journal.get("new")]).toEqual([undefined, undefined]);
+  expect(await journal.get("there")).toMatchObject({ isCancelled: false });
+  store.close();
 });

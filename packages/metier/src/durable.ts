@@ -14,6 +14,7 @@ export {
   type JournalStore,
   LeaseLostError,
   type NeededSnapshot,
+  type NewAuditLine,
   type NewChildRun,
   type NewDurableRun,
   type NewQuestion,
@@ -24,10 +25,18 @@ export {
   type QuestionStatus,
   type RunEngine,
   type RunLease,
+  type SnapshotRefusal,
   type SnapshotScope,
   type SnapshotStore,
+  type UsageFilter,
+  type UsageSum,
   type WorkOptions,
 } from "@metier/durable";
-export { type LocalDurability, type LocalFolder, openLocal } from "@metier/durable/local";
+export {
+  type LocalDurability,
+  type LocalFolder,
+  openLocal,
+  type SnapshotLimits,
+} from "@metier/durable/local";
 export type { RunOrder, TurnOrder } from "@metier/run";
 export type { DurabilityOptions, DurableRunOptions, DurableRuns, WorkerOptions } from "@metier/runtime";

@@ -8,6 +8,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { digestBytes } from "@metier/base/digest";
 import { readBounded, writeAtomic } from "@metier/base/files";
 import { VERSION } from "@metier/base/places";
+import { forReader } from "@metier/base/text";
 import type { Skill } from "@metier/skills";
 import type { ScanConfig, ScanSeverity } from "@metier/skills/config";
 import { identifyContent, type SkillContent, trustAllows } from "@metier/skills/trust";
@@ -98,7 +99,10 @@ export function describeHeld(name: string, { findings: [first, ...more], policy 
 
 export function adviseHeld(name: string, { policy: { diagnostics } }: HeldSkill): string {
   const unread = diagnostics.map(({ message }) => ` ${message}`).join("");
-  return `\`metier scan ${name}\` shows all of it. If it is harmless, accept it in a file that \`scan.baseline\` names, or trust the skill with \`metier trust ${name}\`; \`scan.block\` in your config says from which severity on a finding blocks.${unread}`;
+  const advice = `\`metier scan ${name}\` shows all of it. If it is harmless, accept it in a file that \`scan.baseline\` names, or trust the skill with \`metier trust ${name}\`; \`scan.block\` in your config says from which severity on a finding blocks.`;
+  const upload = (grant: string): string =>
+    `\`metier scan\` on its folder shows all of it. If it is harmless, an admin grants exactly this content: ${grant}.`;
+  return forReader({ command: advice, program: advice, upload }) + unread;
 }
 
 interface FindingsSubject extends SkillContent {

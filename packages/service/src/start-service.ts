@@ -94,6 +94,8 @@ const LIMITS: ServiceLimits = {
 const TIMES: ServiceTimes = { heartbeatMs: 15_000, pollMs: 2_000, sweepMs: 1_000 };
 const GRACE_MS = 8_000;
 const DEFAULT_HOST = "127.0.0.1";
+/** Who made the first key, in the audit log. */
+const FIRST_START = "first start";
 
 /** Throws `UsageError` for an admin key that cannot be used, and where it cannot listen. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -211,6 +213,7 @@ function openDoor(
 /** Nobody could make the first key over the API, so it is made here. */
 async function makeFirstKey(keys: KeyStore, now: number): Promise<string | undefined> {
   if ((await keys.admins(now)).length > 0) return undefined;
-  const { text } = await keys.create({ tenant: DEFAULT_TENANT, name: "first admin", scopes: KEY_SCOPES });
+  const first = { tenant: DEFAULT_TENANT, name: "first admin", scopes: KEY_SCOPES };
+  const { text } = await keys.create(first, FIRST_START);
   return text;
 }

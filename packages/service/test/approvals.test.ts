@@ -1,4 +1,5 @@
 /** Approvals and questions: answered before, while and after the run waits, twice, by two people, too late: counted once. */
+import type { Json } from "@metier/base/json";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { openService } from "./support/open-service.ts";
@@ -113,4 +114,44 @@ test("a question of a run is listed apart from approvals, and its answer reaches
   expect((await service.call("POST", path, { body: { answer: "blue" } })).status).toBe(200);
   expect((await service.call("POST", path, { body: { answer: "red" } })).status).toBe(409);
   expect((await service.settle(id, "completed")).text).toBe('answered "blue"');
+});
+
+function nest(levels: number): Json {
+  let value: Json = "the end";
+  for (let level = 0; level < levels; level += 1) value = { deeper: value };
+  return value;
+}
+
+test("an input of many levels is shown whole, and approved as it is", async () => {
+  const service = await openService({ script: { input: nest(100) } });
+  const id = await service.start("approve bash");
+  await service.settle(id, "waiting");
+  const { body } = await service.call("GET", `/v1/approvals/q-${id}-line-0`);
+  expect(body.input).toEqual(nest(100));
+  expect(body).not.toHaveProperty("isCut");
+  const answered = await service.call("POST", `/v1/approvals/q-${id}-line-0`, {
+    body: { decision: "approve" },
+  });
+  expect(answered.status).toBe(200);
+});
+
+test.each([
+  ["too deep", nest(300)],
+  ["too large", { text: "x".repeat(300_000) }],
+])("an input that is %s to be shown is approved only with an input of one's own", async (_what, input) => {
+  const service = await openService({ script: { input } });
+  const id = await service.start("approve bash\napprove bash");
+  await service.settle(id, "waiting");
+  const path = `/v1/approvals/q-${id}-line-0`;
+  const { body } = await service.call("GET", path);
+  expect(body.isCut).toBe(true);
+  expect(JSON.stringify(body.input)).toMatch(/nested too deeply|cut: the input has 300011 characters/);
+  const refused = await service.call("POST", path, { body: { decision: "approve", note: "fine" } });
+  expect([refused.status, refused.body.error?.code]).toEqual([409, "input_not_shown"]);
+  expect((await service.call("GET", path)).body.status).toBe("pending");
+  const edited = await service.call("POST", path, { body: { decision: "approve", input: { text: "x" } } });
+  expect(edited.status).toBe(200);
+  const second = `/v1/approvals/q-${id}-line-1`;
+  await expect.poll(async () => (await service.call("GET", second)).status).toBe(200);
+  expect((await service.call("POST", second, { body: { decision: "deny" } })).status).toBe(200);
 });

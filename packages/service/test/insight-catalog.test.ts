@@ -149,7 +149,7 @@ test("the default tenant sees the home's skills and its uploads, another one onl
   const service = await openOver({ "deploy/SKILL.md": skill("deploy", "Deploys.") });
   const upload = (text: string) => gzipSync(tarOf({ name: "poet/SKILL.md", content: text }));
   const keys = openKeyStore(service.store.records);
-  const { text: other } = await keys.create({ tenant: "acme", name: "x", scopes: ["read", "write"] });
+  const { text: other } = await keys.create({ tenant: "acme", name: "x", scopes: ["read", "write"] }, "test");
   const { body } = await service.call("POST", "/v1/skills", { body: upload(skill("poet", "Writes.")) });
   await service.call("POST", "/v1/skills", { key: other, body: upload(skill("poet", "Writes for acme.")) });
   const mine = await read<ApiCatalog>(service, "/v1/catalog");

@@ -50,11 +50,14 @@ test("runs, approvals, answers and the catalog are told to their tenant, and to 
   const skills = join(folder, "home", ".metier", "skills");
   writeTree(skills, { "one/SKILL.md": "---\nname: one\ndescription: One.\n---\n" });
   const service = await openService({ folder, times: { heartbeatMs: 30, sweepMs: 50 } });
-  const { text: foreign } = await openKeyStore(service.store.records).create({
-    tenant: "acme",
-    name: "x",
-    scopes: ["read"],
-  });
+  const { text: foreign } = await openKeyStore(service.store.records).create(
+    {
+      tenant: "acme",
+      name: "x",
+      scopes: ["read"],
+    },
+    "test",
+  );
   const mine = await listen(service, ADMIN_KEY);
   const theirs = await listen(service, foreign);
   const run = await service.start("approve bash");

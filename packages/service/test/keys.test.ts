@@ -1,6 +1,7 @@
 /** Keys: the first admin, roles and scopes, expiry and revocation, and guessing. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "@metier/base/json";
 import { expect, test } from "vitest";
 import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
@@ -84,7 +85,7 @@ test("a key needs a role or scopes, not both, not none, and an expiry in the fut
   expect((await make({ name: "x", scopes: [] })).status).toBe(422);
   expect((await make({ name: "x", role: "viewer", scopes: ["read"] })).status).toBe(422);
   expect((await make({ name: "x", role: "viewer", expiresAt: "2020-01-01" })).status).toBe(422);
-  expect((await make({ name: "x", role: "approver" })).body.scopes).toEqual(["read", "approve"]);
+  expect((await make({ name: "x", role: "approver" })).body.scopes).toEqual(["read", "files", "approve"]);
 });
 
 test("no key stands in the store, in the log or in a list", async () => {
@@ -116,4 +117,25 @@ test("an address that guesses is not asked further, while a key that has signed 
   expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await guess(other)).status).toBe(429);
   expect((await guess(known)).status).toBe(200);
+});
+
+test("a viewer sees the names of a run's files; what is in them needs the scope `files`, which the other roles have", async () => {
+  const service = await openService();
+  const id = await service.start("");
+  await service.settle(id, "completed");
+  mkdirSync(join(service.folder, "work", id), { recursive: true });
+  writeFileSync(join(service.folder, "work", id, "token.txt"), "a secret that a tool wrote");
+  const status = async (given: JsonObject, path: string): Promise<number> => {
+    const { body } = await service.call("POST", "/v1/keys", { body: { name: "a key", ...given } });
+    return (await service.call("GET", `/v1/runs/${id}/files${path}`, { key: String(body.key) })).status;
+  };
+  expect(await status({ role: "viewer" }, "")).toBe(200);
+  for (const given of [{ role: "viewer" }, { scopes: ["read", "run", "approve", "write"] }]) {
+    expect(await status(given, "/token.txt")).toBe(403);
+  }
+  for (const role of ["operator", "approver", "editor"]) {
+    expect([role, await status({ role }, "/token.txt")]).toEqual([role, 200]);
+  }
+  expect(await status({ scopes: ["files"] }, "/token.txt")).toBe(200);
+  expect(await status({ role: "admin" }, "/token.txt")).toBe(200);
 });

@@ -1,13 +1,17 @@
 /** The whole service on one machine: real runs in the sandbox with a scripted model, over HTTP. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { JsonObject } from "@metier/base/json";
 import { createScriptModel, type Script } from "@metier/run/model";
+import type { MetierOptions } from "@metier/runtime";
 import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test } from "vitest";
+import { tarOf } from "../../../test/support/archives.ts";
 import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
-import { bash, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
+import { bash, calls, createRunWorld, says } from "../../../test/support/scripted-runs.ts";
 import { startStreaming } from "../../../test/support/streaming-provider.ts";
+import { skillText } from "../../../test/support/temporary.ts";
 import type { World } from "../../../test/support/world.ts";
 import type { RunningService } from "../src/start-service.ts";
 
@@ -16,14 +20,17 @@ const SECRET = "canary-4f1c9d27a6e84b03";
 async function openLocal(
   world: World,
   script: Script,
+  more: MetierOptions = {},
+  limits: Pick<Parameters<typeof startLocalService>[0], "snapshots"> = {},
 ): Promise<{ readonly service: RunningService; readonly log: string[] }> {
   const log: string[] = [];
   const model = createScriptModel(script);
   const started = await startLocalService({
     home: world.home,
     environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
-    metier: { models: { default: model } },
+    metier: { models: { default: model }, ...more },
     times: { sweepMs: 50 },
+    ...limits,
     printLog: (line) => void log.push(line),
   });
   if (!started.ok) throw new Error(started.refusal.message);
@@ -133,4 +140,82 @@ test("what the model is writing is streamed without a number, and its answer fol
   expect(Array.from({ length: 12 }, (_, at) => `word${at} `).join("")).toContain(written.trim());
   const answered = blocks.findIndex((block) => block.includes('"model-answered"'));
   expect(blocks.findLastIndex((block) => block.startsWith("event: text\n"))).toBeLessThan(answered);
+});
+
+test("a refusal for want of trust says how to grant an upload, and how to trust a skill of the server", async () => {
+  const world = createRunWorld({ spy: ["env: [TOKEN]"] });
+  world.write({ "more/local/SKILL.md": skillText("name: local\ndescription: Needs a token.\nenv: [TOKEN]") });
+  const { service } = await openLocal(world, [says("Done.")], { paths: [join(world.root, "more")] });
+  await call(service, "PUT", "/v1/secrets/TOKEN", { value: SECRET });
+  const archive = gzipSync(
+    tarOf({
+      name: "poet/SKILL.md",
+      content: skillText("name: poet\ndescription: Writes a poem.\nenv: [TOKEN]"),
+    }),
+  );
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const uploaded = await fetch(`${service.url}/v1/skills`, { method: "POST", headers, body: archive });
+  const { digest } = (await uploaded.json()) as JsonObject;
+  const refuse = async (skill: string): Promise<string> => {
+    const { id } = await call(service, "POST", "/v1/runs", { skill, message: "Go." });
+    const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+    const run = await call(service, "GET", `/v1/runs/${id}`);
+    expect([skill, run.status]).toEqual([skill, "refused"]);
+    return JSON.stringify(run) + events;
+  };
+  const upload = await refuse("poet");
+  expect(upload).toContain(`POST /v1/skills/poet/versions/${digest}/grant`);
+  expect(upload).not.toContain("metier trust");
+  expect(upload).not.toContain("trustedPaths");
+  expect(await refuse("local")).not.toContain("/grant");
+  await call(service, "POST", `/v1/skills/poet/versions/${digest}/grant`);
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "poet", message: "Go." });
+  expect((await settle(service, String(id), "completed")).text).toBe("Done.");
+});
+
+test("an agent with a list of tools has no others: not in a run, not in a turn, not in what they start", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"], outer: [] });
+  const script: Script = [
+    bash("echo never"),
+    says("Not allowed."),
+    bash("echo never"),
+    says("Not allowed here either."),
+    calls("use_skill", { name: "build", message: "Go." }),
+    bash("echo never"),
+    says("Nor inside."),
+    says("Done."),
+  ];
+  const { service } = await openLocal(world, script);
+  const tools = ["read_file", "use_skill"];
+  await call(service, "POST", "/v1/agents", { name: "reader", instructions: "Read.", tools });
+  const start = async (skill: string): Promise<JsonObject> => {
+    const wish = { skill, agent: "reader", approve: "allow" };
+    const { id } = await call(service, "POST", "/v1/runs", wish);
+    return settle(service, String(id), "completed");
+  };
+  const denied = [{ tool: "bash", reason: "the run has no such tool" }];
+  expect(await start("build")).toMatchObject({ text: "Not allowed.", denied });
+  const session = await call(service, "POST", "/v1/sessions", { agent: "reader" });
+  const turn = { message: "Go.", approve: "allow" };
+  const sent = await call(service, "POST", `/v1/sessions/${session.id}/messages`, turn);
+  const answered = await settle(service, String(sent.run), "completed");
+  expect(answered).toMatchObject({ text: "Not allowed here either.", denied });
+  const { id } = await start("outer");
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const events = await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+  expect(events).toContain("Nor inside.");
+  expect(events).not.toContain("never\\n");
+});
+
+test("a run whose work folder has no room beside the snapshots of its tenant ends, and says how much is allowed", async () => {
+  const world = createRunWorld({ build: ["allowed-tools: Bash"] });
+  const command = 'head -c 50000 /dev/urandom > "$METIER_WORK_DIR/large"';
+  const script = [bash('echo small > "$METIER_WORK_DIR/a"'), bash(command), says("Never said.")];
+  const { service } = await openLocal(world, script, {}, { snapshots: { bytesPerTenant: 20_000 } });
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "build", approve: "allow" });
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
+  const run = await call(service, "GET", `/v1/runs/${id}`);
+  expect(run).toMatchObject({ status: "failed", error: { code: "run.storage-full" } });
+  expect(JSON.stringify(run.error)).toMatch(/tenant `default` would take \d+ bytes, and 20000 are allowed/);
 });

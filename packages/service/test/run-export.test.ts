@@ -53,7 +53,7 @@ test("another tenant gets nothing, and without a page there is nothing to give",
   const service = await openService({ page });
   const id = await service.start("say 1");
   const keys = openKeyStore(service.store.records);
-  const { text: key } = await keys.create({ tenant: "acme", name: "x", scopes: ["read"] });
+  const { text: key } = await keys.create({ tenant: "acme", name: "x", scopes: ["read"] }, "test");
   expect((await service.call("GET", `/v1/runs/${id}/export.html`, { key })).status).toBe(404);
   const bare = await openService();
   const other = await bare.start("say 1");

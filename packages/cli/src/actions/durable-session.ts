@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfirmMutation } from "@metier/capabilities";
-import type { AdvanceOutcome, DurableRun, Question } from "@metier/durable";
+import type { AdvanceOutcome, DurableRun, Question, RunLease } from "@metier/durable";
 import type { LocalDurability } from "@metier/durable/local";
 import type { RunResult } from "@metier/run";
 import type { RunEvent } from "@metier/run/events";
@@ -150,7 +150,16 @@ interface SoleWorker {
   stop(): Promise<void>;
 }
 
+/** It was dropped in the middle of a call, and could not say so itself: it waits for whoever goes on with it. */
+async function giveBack({ journal }: LocalDurability, held: RunLease | undefined): Promise<void> {
+  if (held === undefined) return;
+  const { runId, holder, term } = held;
+  if ((await journal.get(runId))?.status !== "running") return;
+  await journal.write({ rootId: runId, holder, term }, { runId, status: "queued" });
+}
+
 function startWorker({ local, metier }: Advancing): SoleWorker {
+  let held: RunLease | undefined;
   const outcomes: AdvanceOutcome["kind"][] = [];
   let heard = Promise.withResolvers<void>();
   let working: Promise<unknown> = Promise.resolve();
@@ -158,6 +167,7 @@ function startWorker({ local, metier }: Advancing): SoleWorker {
     slots: 1,
     leaseMs: LEASE_MS,
     async advance(lease) {
+      held = lease;
       const advanced = metier.durable.advance(lease);
       working = advanced.catch(() => undefined); // The engine tells of it.
       const outcome = await advanced;
@@ -180,6 +190,7 @@ function startWorker({ local, metier }: Advancing): SoleWorker {
       await worker.stop(GRACE_MS);
       // What was dropped ends what it has started before its journal is closed.
       await Promise.race([working, wait(GRACE_MS, undefined, { ref: false })]);
+      await giveBack(local, held);
     },
   };
 }

@@ -113,5 +113,6 @@ export function tellEnd(
   reply(context, flags, { runId, skill, status, questions: open }, () => "");
   if (flags.json) return;
   for (const question of questions) err(context, `Waits for an answer: ${questionLine(question)}`);
+  if (isInterrupted) err(context, "The run was interrupted.");
   err(context, `The run is kept. Go on with it: metier runs resume ${runId}`);
 }

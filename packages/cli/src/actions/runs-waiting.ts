@@ -12,7 +12,7 @@ const MOST_QUESTIONS = 5;
 
 /** Newest first: those of the command line, and those of the service that wait for a person. */
 export async function listWaiting(context: CliContext, flags: RunsFlags): Promise<readonly WaitingRun[]> {
-  const found = await readDurableRuns(context, flags, async (journal) => {
+  const found = await readDurableRuns(context, flags, async (journal, isClaimed) => {
     const own = await journal.list({
       tenant: TERMINAL_TENANT,
       status: ["queued", "running", "waiting"],
@@ -21,13 +21,27 @@ export async function listWaiting(context: CliContext, flags: RunsFlags): Promis
     });
     const waiting = await journal.list({ status: ["waiting"], isRoot: true, limit: MOST_RUNS });
     const others = waiting.filter(({ tenant }) => tenant !== TERMINAL_TENANT);
-    return Promise.all([...own, ...others].map((run) => describe(run, journal)));
+    return Promise.all([...own, ...others].map((run) => describe(run, journal, isClaimed)));
   });
   return found ?? [];
 }
 
-async function describe(run: DurableRun, journal: SqliteReader["journal"]): Promise<WaitingRun> {
-  const { id: runId, skill = "chat", status, createdAt, tenant } = run;
+/**
+ * A run of a terminal is queued for nobody: it was given back, or its process ended before it began. It is running while a
+ * process has the folder, unless that process is another one.
+ */
+function isInterrupted({ status, lastEvent, tenant }: DurableRun, isClaimed: boolean): boolean {
+  if (tenant !== TERMINAL_TENANT || status === "waiting") return false;
+  return !isClaimed || (status === "queued" && lastEvent > 0);
+}
+
+async function describe(
+  run: DurableRun,
+  journal: SqliteReader["journal"],
+  isClaimed: boolean,
+): Promise<WaitingRun> {
+  const { id: runId, skill = "chat", createdAt, tenant } = run;
+  const status = isInterrupted(run, isClaimed) ? "interrupted" : run.status;
   const asked = await journal.questions({ rootId: runId, status: "pending", limit: MOST_QUESTIONS });
   const isOwn = tenant === TERMINAL_TENANT;
   return {

@@ -13,6 +13,7 @@ import { durableFolder } from "./terminal-runs.ts";
 /** A service that is told to end is gone within ten seconds. */
 const STOP_MS = 7_000;
 const MOST_LEASE_SECONDS = 3600;
+const MOST_GIBIBYTES = 1024 ** 2;
 const MOST_ANSWER_SECONDS = 365 * 24 * 3600;
 
 export const serveAction: Action<ServeFlags> = async (context, flags) => {
@@ -26,11 +27,13 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
     host: flags.host,
     home: homeFolder(context, flags),
   });
+  const gibibytes = readNumber("snapshots", flags.snapshots, 1, MOST_GIBIBYTES);
   // The service and its libraries are large, and no other command needs them.
   const { startLocalService } = await import("@metier/service");
   const page = await findInspectorPage();
   const started = await startLocalService({
     ...asked,
+    ...(gibibytes !== undefined && { snapshots: { bytesPerTenant: gibibytes * 1024 ** 3 } }),
     environment: io.environment,
     ...(page && { page }),
     ...(flags.log && { printLog: (line: string) => err(context, line) }),

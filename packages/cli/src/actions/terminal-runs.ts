@@ -9,8 +9,7 @@ import { presentFields } from "@metier/base/json";
 import { metierPlaces } from "@metier/base/places";
 import { choiceShape, fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
 import type { DurableRun } from "@metier/durable";
-import type { LocalDurability } from "@metier/durable/local";
-import type { SqliteReader } from "@metier/durable/sqlite";
+import type { LocalDurability, LocalReader } from "@metier/durable/local";
 import { PROFILES, type Profile } from "@metier/skills";
 import { PRESETS } from "@metier/skills/config";
 import type { CommonFlags } from "../commands/define.ts";
@@ -57,7 +56,7 @@ export function durableFolder(context: CliContext, flags: CommonFlags): string {
 export async function readDurableRuns<Found>(
   context: CliContext,
   flags: CommonFlags,
-  look: (journal: SqliteReader["journal"]) => Promise<Found>,
+  look: (journal: LocalReader["journal"], isClaimed: boolean) => Promise<Found>,
 ): Promise<Found | undefined> {
   const folder = durableFolder(context, flags);
   if (!existsSync(join(folder, "journal.db"))) return undefined;
@@ -68,7 +67,7 @@ export async function readDurableRuns<Found>(
     return undefined;
   }
   try {
-    return await look(reader.value.journal);
+    return await look(reader.value.journal, reader.value.isClaimed);
   } finally {
     reader.value.close();
   }

@@ -7,8 +7,8 @@ import { cutText, type Style } from "./style.ts";
 export interface WaitingRun {
   readonly runId: string;
   readonly skill: string;
-  /** `queued` and `running`: a process is at work on it, or was ended before the run was. */
-  readonly status: "queued" | "running" | "waiting";
+  /** `queued` and `running`: a process is at work on it. `interrupted`: it was given back, or its process ended before it. */
+  readonly status: "queued" | "running" | "waiting" | "interrupted";
   readonly startedAt: string;
   /** What it asks, a line each. */
   readonly questions: readonly string[];

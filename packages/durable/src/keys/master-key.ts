@@ -15,6 +15,8 @@ export interface KeyUse {
 export interface MasterKey {
   /** The id of the key under which everything new is put. */
   readonly newest: string;
+  /** Of all keys that are here, the newest first. */
+  readonly ids: readonly string[];
   /** 32 bytes. `undefined`: there is no key of that id. */
   derive(use: KeyUse, keyId: string): Buffer | undefined;
   seal(use: KeyUse, text: string): string;
@@ -63,6 +65,9 @@ function makeMasterKey(ring: KeyRing, places: MasterKeyPlaces): MasterKey {
   const [{ id: newest }] = ring;
   return {
     newest,
+    get ids() {
+      return known.map(({ id }) => id);
+    },
     derive,
     seal: (use, text) => sealText(use, text, newest, derive(use, newest)),
     unseal(use, sealed) {

@@ -5,6 +5,7 @@ import { mapBounded } from "@metier/base/turns";
 import type { NeededSnapshot } from "../journal-store.ts";
 import type { MasterKey } from "../keys/master-key.ts";
 import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
+import { countBytes, refuseFull, type SnapshotLimits } from "./count-bytes.ts";
 import { layOutSnapshot } from "./lay-out-snapshot.ts";
 import { type KeptFile, readManifest, writeManifest } from "./manifest.ts";
 import { type ReadFiles, readFile } from "./read-files.ts";
@@ -15,6 +16,7 @@ interface SnapshotStoreOptions {
   readonly blobs: BlobStore;
   readonly keys: MasterKey;
   readonly bounds?: FolderBounds;
+  readonly limits?: SnapshotLimits | undefined;
 }
 
 const BOUNDS: FolderBounds = { maxEntries: 50_000, maxBytes: 4 * 1024 ** 3 };
@@ -22,7 +24,13 @@ const MOST_AT_ONCE = 8;
 /** Folders of which it is known what was read; of any other, all files are read. */
 const MOST_FOLDERS = 200;
 
-export function createSnapshotStore({ blobs, keys, bounds = BOUNDS }: SnapshotStoreOptions): SnapshotStore {
+export function createSnapshotStore({
+  blobs,
+  keys,
+  bounds = BOUNDS,
+  limits = {},
+}: SnapshotStoreOptions): SnapshotStore {
+  const counting = countBytes(blobs, limits);
   const folders = new Map<string, ReadFiles>();
   const load = async (kind: BlobKind, name: string, scope: SnapshotScope): Promise<Buffer> => {
     const sealed = await blobs.get(name);
@@ -40,26 +48,29 @@ export function createSnapshotStore({ blobs, keys, bounds = BOUNDS }: SnapshotSt
     const unused = (await blobs.list("")).filter((name) => !reached.has(name));
     await mapBounded(unused, MOST_AT_ONCE, (name) => blobs.delete(name));
     folders.clear(); // What was read before may have been stored in one of them.
+    counting.forget();
     return unused.length;
   };
-  const takeNow: SnapshotStore["take"] = async (folder, { tenant }) => {
+  const takeNow: SnapshotStore["take"] = async (folder, scope) => {
+    const { tenant } = scope;
     const root = realpathSync.native(folder);
     const found = await walkFolder(root, bounds);
     if (!found.ok) return found;
     const sealing = sealFor(keys, tenant);
     const known = recall(folders, JSON.stringify([tenant, root]));
-    const reading = { root, blobs, sealing, known };
+    const counted = await counting.count(scope, sealing.prefixes());
+    const reading = { root, blobs: counted, sealing, known };
     const read = await mapBounded(found.value.files, MOST_AT_ONCE, (file) => readFile(reading, file));
     const files = allDone(read);
     if (!files.ok) return files;
     forgetOthers(known, files.value);
     const manifest = writeManifest({ ...found.value, files: files.value });
     const name = sealing.nameOf("manifest", manifest);
-    if (!(await blobs.has(name))) await blobs.put(name, sealing.seal(name, manifest));
+    if (!(await blobs.has(name))) await counted.put(name, sealing.seal(name, manifest));
     return done(name);
   };
   return {
-    take: (folder, scope) => turns.beside(() => takeNow(folder, scope)),
+    take: (folder, scope) => turns.beside(() => takeNow(folder, scope).catch(refuseFull)),
     collect: (needed) => turns.alone(() => collect(needed)),
     async restore(name, folder, scope) {
       const manifest = readManifest(await load("manifest", name, scope));

@@ -3,7 +3,7 @@
  * it without blocking, since a folder with thousands of files is thousands of flushes.
  */
 import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeOwnedName } from "@metier/base/files";
 import type { BlobStore } from "../snapshot-store.ts";
@@ -38,17 +38,37 @@ export function openFolderBlobs(folder: string): BlobStore {
     },
     async list(prefix) {
       const names: string[] = [];
-      for (const owner of await entriesOf(folder)) {
-        for (const shard of await entriesOf(join(folder, owner))) {
-          for (const rest of await entriesOf(join(folder, owner, shard))) {
-            const name = `${owner}/${shard}${rest}`;
-            if (NAME.test(name) && name.startsWith(prefix)) names.push(name);
-          }
-        }
-      }
+      for await (const name of namesIn(folder, prefix)) names.push(name);
       return names.sort();
     },
+    async bytes(prefix) {
+      let sum = 0;
+      for await (const name of namesIn(folder, prefix)) sum += await sizeOf(fileOf(name));
+      return sum;
+    },
   };
+}
+
+async function* namesIn(folder: string, prefix: string): AsyncGenerator<string> {
+  for (const owner of await entriesOf(folder)) {
+    if (!owner.startsWith(prefix.slice(0, owner.length))) continue;
+    for (const shard of await entriesOf(join(folder, owner))) {
+      for (const rest of await entriesOf(join(folder, owner, shard))) {
+        const name = `${owner}/${shard}${rest}`;
+        if (NAME.test(name) && name.startsWith(prefix)) yield name;
+      }
+    }
+  }
+}
+
+/** None for a file that was removed meanwhile. */
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
 }
 
 async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {

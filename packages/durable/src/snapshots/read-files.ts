@@ -9,6 +9,7 @@ import { type BigIntStats, closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { done, type Result, refused } from "@metier/base/result";
 import type { BlobStore } from "../snapshot-store.ts";
+import { SnapshotsFull } from "./count-bytes.ts";
 import type { KeptFile } from "./manifest.ts";
 import type { TenantBlobs } from "./seal-blob.ts";
 import { describePath, type FoundFile, openPlain, unreadable } from "./walk-folder.ts";
@@ -49,6 +50,7 @@ export async function readFile(reading: FileReading, file: FoundFile): Promise<R
       const entry = await readOpened(reading, path, opened.value);
       if (entry) return done(entry);
     } catch (error) {
+      if (error instanceof SnapshotsFull) throw error;
       return unreadable(path, error);
     } finally {
       closeSync(opened.value);

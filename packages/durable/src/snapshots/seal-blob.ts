@@ -9,6 +9,8 @@ import type { KeyUse, MasterKey } from "../keys/master-key.ts";
 export type BlobKind = "part" | "manifest";
 
 export interface TenantBlobs {
+  /** What the names of all its blobs begin with, one for each master key. */
+  prefixes(): readonly string[];
   nameOf(kind: BlobKind, bytes: Uint8Array): string;
   /** Under the name that `nameOf` gave. */
   seal(name: string, bytes: Uint8Array): Buffer;
@@ -34,11 +36,13 @@ export function sealFor(keys: MasterKey, tenant: string): TenantBlobs {
   const digest = (id: string, kind: BlobKind, bytes: Uint8Array): Buffer =>
     createHmac("sha256", keyFor(names, id)).update(`${kind}\0`).update(bytes).digest();
   /** The first part is the same for all of a tenant's blobs, so that they can be listed. */
-  const fullName = (id: string, hash: Buffer): string =>
-    `${createHmac("sha256", keyFor(names, id)).update("tenant").digest("hex").slice(0, 16)}/${hash.toString("hex")}`;
+  const prefix = (id: string): string =>
+    `${createHmac("sha256", keyFor(names, id)).update("tenant").digest("hex").slice(0, 16)}/`;
+  const fullName = (id: string, hash: Buffer): string => `${prefix(id)}${hash.toString("hex")}`;
   const blobKey = (id: string, name: string): Buffer =>
     createHmac("sha256", keyFor(contents, id)).update(name).digest();
   return {
+    prefixes: () => keys.ids.map(prefix),
     nameOf: (kind, bytes) => fullName(keys.newest, digest(keys.newest, kind, bytes)),
     seal(name, bytes) {
       const header = Buffer.concat([MARK, Buffer.from(keys.newest, "hex")]);

@@ -2,10 +2,11 @@
 import type { DurableRunFilter, JournalStore, QuestionFilter } from "../journal-store.ts";
 import type { Database } from "./open-database.ts";
 import { parseCell, type Row, readQuestion, readRun } from "./rows.ts";
+import { sumUsage } from "./usage.ts";
 
 export type JournalReading = Pick<
   JournalStore,
-  "get" | "list" | "entries" | "snapshots" | "events" | "question" | "questionFor" | "questions"
+  "get" | "list" | "usage" | "entries" | "snapshots" | "events" | "question" | "questionFor" | "questions"
 >;
 
 export function readJournal(database: Database): JournalReading {
@@ -23,6 +24,7 @@ export function readJournal(database: Database): JournalReading {
       const sql = `SELECT * FROM runs ${where} ORDER BY position DESC LIMIT ?`;
       return all(sql, ...values, filter.limit).map(readRun);
     },
+    usage: async (filter) => sumUsage(database, filter),
     async snapshots() {
       const rows = all(
         "SELECT DISTINCT runs.tenant, snapshot FROM entries JOIN runs ON runs.id = run_id WHERE snapshot IS NOT NULL",
@@ -59,15 +61,14 @@ interface Conditions {
   readonly values: readonly (string | number)[];
 }
 
-function runConditions({
-  tenant,
-  status,
-  skill,
-  userId,
-  isRoot,
-  rootId,
-  before,
-}: DurableRunFilter): Conditions {
+/** Waits although something was decided since a worker last took it up, or although nothing is left to be decided. */
+const OWED = `parent_id IS NULL AND status = 'waiting' AND (is_cancelled = 1
+  OR NOT EXISTS (SELECT 1 FROM questions WHERE questions.root_id = runs.id AND questions.status = 'pending')
+  OR EXISTS (SELECT 1 FROM questions LEFT JOIN leases ON leases.root_id = runs.id
+    WHERE questions.root_id = runs.id AND answered_at >= coalesce(taken_at, 0)))`;
+
+function runConditions(filter: DurableRunFilter): Conditions {
+  const { tenant, status, skill, userId, rootId, isRoot, isOwed, before } = filter;
   const marks = status?.map(() => "?").join(", ");
   return joinConditions([
     ["tenant = ?", tenant],
@@ -75,6 +76,7 @@ function runConditions({
     ["skill = ?", skill],
     ["user_id = ?", userId],
     ["root_id = ?", rootId],
+    [OWED, isOwed === true ? [] : undefined],
     ["parent_id IS NULL", isRoot === true ? [] : undefined],
     ["parent_id IS NOT NULL", isRoot === false ? [] : undefined],
     ["position < (SELECT position FROM runs WHERE id = ?)", before],

@@ -3,6 +3,7 @@
  * that writes.
  */
 import {
+  type DurableRun,
   type DurableStatus,
   ENDED,
   type JournalBatch,
@@ -12,9 +13,12 @@ import {
   LeaseLostError,
   type NewDurableRun,
 } from "../journal-store.ts";
+import type { NewAuditLine } from "../record-store.ts";
+import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
 import { type Row, readRun, writeOptionalJson } from "./rows.ts";
+import { noteUsage } from "./usage.ts";
 
 type JournalWriting = Pick<
   JournalStore,
@@ -26,20 +30,22 @@ const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
 export function writeJournal(database: Database): JournalWriting {
   const { statement, change, keep } = database;
   return {
-    async create(run) {
+    async create(run, line) {
       return keep(() => {
         if (findRun(database, run.id)) return false;
         insertRun(database, run, rootOf(database, run));
+        appendLine(database, line);
         return true;
       });
     },
     async take({ rootId, holder, term }) {
       change(() => {
         requireRun(database, rootId);
-        const sql = `INSERT INTO leases (root_id, holder, term) VALUES (?, ?, ?)
-          ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term
+        const sql = `INSERT INTO leases (root_id, holder, term, taken_at) VALUES (?, ?, ?, ?)
+          ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term, taken_at = excluded.taken_at
           WHERE excluded.term > term OR excluded.holder = holder`;
-        if (statement(sql).run(rootId, holder, term).changes === 0) throw new LeaseLostError(rootId);
+        if (statement(sql).run(rootId, holder, term, Date.now()).changes === 0)
+          throw new LeaseLostError(rootId);
       });
     },
     async write(lease, batch) {
@@ -59,12 +65,8 @@ export function writeJournal(database: Database): JournalWriting {
         else insertRun(database, run, lease.rootId);
       });
     },
-    async cancel(runId) {
-      return keep(() => {
-        const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
-        const row: Row | undefined = statement(sql).get(Date.now(), runId);
-        return row && readRun(row);
-      });
+    async cancel(runId, line) {
+      return keep(() => cancelRun(database, runId, line));
     },
     async forget(runId) {
       const sql = "DELETE FROM runs WHERE id = ? AND parent_id IS NULL";
@@ -79,6 +81,19 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
   };
+}
+
+/** Its line is of the first time that it is asked for. Inside a transaction. */
+function cancelRun(
+  database: Database,
+  runId: string,
+  line: NewAuditLine | undefined,
+): DurableRun | undefined {
+  const isFirst = findRun(database, runId)?.is_cancelled === 0;
+  const sql = `UPDATE runs SET is_cancelled = 1, updated_at = ? WHERE id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING *`;
+  const row: Row | undefined = database.statement(sql).get(Date.now(), runId);
+  if (row && isFirst) appendLine(database, line);
+  return row && readRun(row);
 }
 
 /**
@@ -109,7 +124,9 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
     .run(lastEvent, now, status ?? null, writeOptionalJson(result), wholeNumber(activeMs), runId);
   if (status === undefined || !ENDED.has(status)) return;
   cancelQuestions(database, runId, now);
-  if (runId === lease.rootId) endStarted(database, runId, now);
+  if (runId !== lease.rootId) return;
+  endStarted(database, runId, now);
+  noteUsage(database, runId, result);
 }
 
 /** What a run started does not outlast it: nobody would go on with it, or wait for what it asked. */
@@ -166,7 +183,7 @@ function rootOf(database: Database, { id, parentId }: NewDurableRun): string {
 
 function findRun(database: Database, runId: string): Row | undefined {
   return database
-    .statement("SELECT id, tenant, root_id, status, last_event FROM runs WHERE id = ?")
+    .statement("SELECT id, tenant, root_id, status, last_event, is_cancelled FROM runs WHERE id = ?")
     .get(runId);
 }
 

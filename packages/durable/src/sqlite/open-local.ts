@@ -2,12 +2,14 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
-import { done, type Result, refused } from "@metier/base/result";
+import { done, type Refused, type Result, refused } from "@metier/base/result";
 import { catchUp, catchUpOne } from "../catch-up.ts";
+import { holdToKey } from "../keys/hold-to-key.ts";
 import type { MasterKeyPlaces } from "../keys/key-ring.ts";
 import { type MasterKey, openMasterKey } from "../keys/master-key.ts";
 import type { LocalDurability } from "../local-durability.ts";
 import type { RecordStore } from "../record-store.ts";
+import type { SnapshotLimits } from "../snapshots/count-bytes.ts";
 import { createSnapshotStore } from "../snapshots/create-snapshot-store.ts";
 import { openFolderBlobs } from "../snapshots/folder-blobs.ts";
 import { claimHome } from "./claim-home.ts";
@@ -27,40 +29,53 @@ interface LocalPlace {
   readonly environment?: Environment | undefined;
   /** A run of a terminal: the engine has it and no other. Default: all but those. */
   readonly only?: string | undefined;
+  /** Whoever opens it calls `catchUp` itself, as the service does on any store. */
+  readonly isCaughtUpLater?: boolean | undefined;
+  /** What snapshots may take. */
+  readonly snapshots?: SnapshotLimits | undefined;
 }
 
-/** Refused: a folder that another process works on, a Node without SQLite, a key that is none. */
+/** Refused: a folder that another process works on, a Node without SQLite, a key that is none or another one. */
 export async function openLocal({
   folder,
   environment = process.env,
   only,
+  isCaughtUpLater = false,
+  snapshots: limits,
 }: LocalPlace): Promise<Result<LocalState>> {
   const claim = claimHome(folder);
   if (!claim.ok) return claim;
+  const closers: (() => void | Promise<void>)[] = [claim.value.release];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.toReversed()) await closer();
+  };
+  const refuse = async (refusal: Refused): Promise<Refused> => {
+    await close();
+    return refusal;
+  };
   const file = join(folder, "journal.db");
   const keys = openKeys({ environment, file: join(folder, "master-key.json") }, file);
+  if (!keys.ok) return refuse(keys);
+  const store = openSqliteStore({ file });
+  if (!store.ok) return refuse(store);
+  const { journal, records } = store.value;
+  closers.push(store.value.close);
+  const held = await holdToKey(records, keys.value);
+  if (!held.ok) return refuse(held);
   const lane = only === undefined ? undefined : `run ${only}`;
-  const store = keys.ok ? openSqliteStore({ file }) : keys;
-  const engine = store.ok ? openSqliteEngine({ file, isAlone: true, lane }) : store;
-  if (!keys.ok || !store.ok || !engine.ok) {
-    if (store.ok) store.value.close();
-    claim.value.release();
-    return keys.ok ? (store.ok ? (engine as Extract<typeof engine, { ok: false }>) : store) : keys;
-  }
-  const { journal, records, close } = store.value;
-  if (only === undefined) await catchUp(journal, engine.value);
-  else await catchUpOne(journal, engine.value, only);
+  const engine = openSqliteEngine({ file, isAlone: true, lane });
+  if (!engine.ok) return refuse(engine);
+  closers.push(engine.value.close);
+  const blobs = openFolderBlobs(join(folder, "snapshots"));
+  if (only !== undefined) await catchUpOne(journal, engine.value, only);
+  else if (!isCaughtUpLater) await catchUp(journal, engine.value);
   return done({
     journal,
     records,
     engine: engine.value,
-    snapshots: createSnapshotStore({ blobs: openFolderBlobs(join(folder, "snapshots")), keys: keys.value }),
+    snapshots: createSnapshotStore({ blobs, keys: keys.value, limits }),
     keys: keys.value,
-    async close() {
-      await engine.value.close();
-      close();
-      claim.value.release();
-    },
+    close,
   });
 }
 

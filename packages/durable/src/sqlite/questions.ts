@@ -1,5 +1,6 @@
 /** Questions to people in SQLite: asked once, answered once, whoever answers and however often. */
 import type { AnswerOutcome, JournalStore, NewQuestion, QuestionAnswer } from "../journal-store.ts";
+import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { type Row, readQuestion, writeOptionalJson } from "./rows.ts";
 
@@ -7,8 +8,12 @@ type Answering = Pick<JournalStore, "answer" | "expireQuestions">;
 
 export function answerQuestions(database: Database): Answering {
   return {
-    async answer(id, answer) {
-      return database.keep(() => takeAnswer(database, id, answer));
+    async answer(id, answer, line) {
+      return database.keep(() => {
+        const outcome = takeAnswer(database, id, answer);
+        if (outcome.kind === "taken") appendLine(database, line);
+        return outcome;
+      });
     },
     async expireQuestions(now) {
       return database.keep(() => {

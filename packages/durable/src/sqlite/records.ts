@@ -1,12 +1,11 @@
 /** Records and the audit log in SQLite. */
-
-import { FIRST_PREVIOUS, sealAuditLine } from "../audit-chain.ts";
-import type { AuditLine, NewAuditLine, RecordStore } from "../record-store.ts";
+import type { RecordStore } from "../record-store.ts";
+import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
-import { type Row, readAuditLine, readRecord, writeOptionalJson } from "./rows.ts";
+import { type Row, readAuditLine, readRecord } from "./rows.ts";
 
 export type RecordReading = Pick<RecordStore, "get" | "find" | "list" | "listAll" | "auditLines">;
-type RecordWriting = Pick<RecordStore, "put" | "delete" | "audit">;
+type RecordWriting = Pick<RecordStore, "put" | "delete">;
 
 export function readRecords(database: Database): RecordReading {
   const one = (sql: string, ...values: readonly string[]): Row | undefined =>
@@ -44,10 +43,10 @@ export function readRecords(database: Database): RecordReading {
 export function writeRecords(database: Database): RecordWriting {
   const { statement, keep } = database;
   return {
-    async put({ tenant, kind, id }, body, revision) {
+    async put({ tenant, kind, id }, body, revision, line) {
       const text = JSON.stringify(body);
       const now = Date.now();
-      const row: Row | undefined = await keep(() =>
+      const write = (): Row | undefined =>
         revision === 0
           ? statement(
               `INSERT INTO records (tenant, kind, id, revision, body, created_at, updated_at) VALUES (?, ?, ?, 1, ?, ?, ?)
@@ -56,35 +55,20 @@ export function writeRecords(database: Database): RecordWriting {
           : statement(
               `UPDATE records SET revision = revision + 1, body = ?, updated_at = ?
                 WHERE tenant = ? AND kind = ? AND id = ? AND revision = ? RETURNING *`,
-            ).get(text, now, tenant, kind, id, revision),
-      );
-      return row && readRecord(row);
+            ).get(text, now, tenant, kind, id, revision);
+      return keep(() => {
+        const row = write();
+        if (row) appendLine(database, line);
+        return row && readRecord(row);
+      });
     },
-    async delete({ tenant, kind, id }) {
+    async delete({ tenant, kind, id }, line) {
       const sql = "DELETE FROM records WHERE tenant = ? AND kind = ? AND id = ?";
-      return keep(() => Number(statement(sql).run(tenant, kind, id).changes) > 0);
-    },
-    async audit(line) {
-      return keep(() => appendLine(database, line));
+      return keep(() => {
+        const isGone = Number(statement(sql).run(tenant, kind, id).changes) > 0;
+        if (isGone) appendLine(database, line);
+        return isGone;
+      });
     },
   };
-}
-
-function appendLine(database: Database, line: NewAuditLine): AuditLine {
-  const last: Row | undefined = database
-    .statement("SELECT seq, digest FROM audit WHERE tenant = ? ORDER BY seq DESC LIMIT 1")
-    .get(line.tenant);
-  const sealed = sealAuditLine({
-    ...line,
-    seq: Number(last?.seq ?? 0) + 1,
-    at: Date.now(),
-    previous: last === undefined ? FIRST_PREVIOUS : String(last.digest),
-  });
-  const { tenant, seq, at, actor, action, subject, detail, previous, digest } = sealed;
-  database
-    .statement(
-      "INSERT INTO audit (tenant, seq, at, actor, action, subject, detail, previous, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .run(tenant, seq, at, actor, action, subject, writeOptionalJson(detail), previous, digest);
-  return sealed;
 }

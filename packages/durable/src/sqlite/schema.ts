@@ -101,4 +101,32 @@ CREATE TABLE audit (
 ) STRICT, WITHOUT ROWID;
 `;
 
-export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS] };
+/** Since when a run is advanced: an answer that is younger may not have reached it. */
+const TAKEN = "ALTER TABLE leases ADD COLUMN taken_at INTEGER NOT NULL DEFAULT 0;";
+
+/** Of each root run that has ended, in the order in which it is summed; gone with the run. */
+const USAGE = `
+CREATE TABLE usage (
+  tenant TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  skill TEXT,
+  user_id TEXT,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  total_tokens INTEGER NOT NULL,
+  cost REAL,
+  active_ms INTEGER NOT NULL,
+  PRIMARY KEY (tenant, created_at, run_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX usage_by_run ON usage (run_id);
+INSERT INTO usage (run_id, tenant, created_at, skill, user_id, input_tokens, output_tokens, total_tokens, cost, active_ms)
+  SELECT id, tenant, created_at, skill, user_id,
+    CAST(coalesce(json_extract(result, '$.usage.inputTokens'), 0) AS INTEGER),
+    CAST(coalesce(json_extract(result, '$.usage.outputTokens'), 0) AS INTEGER),
+    CAST(coalesce(json_extract(result, '$.usage.totalTokens'), 0) AS INTEGER),
+    CAST(json_extract(result, '$.cost') AS REAL), active_ms
+  FROM runs WHERE parent_id IS NULL AND result IS NOT NULL;
+`;
+
+export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS, TAKEN, USAGE] };

@@ -1,4 +1,6 @@
 /** What every journal does. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Json } from "@metier/base/json";
 import { describe, expect, test } from "vitest";
 import { type JournalStore, LeaseLostError, type NewDurableRun } from "../../src/journal-store.ts";
 import type { Stores } from "./opened.ts";
@@ -228,6 +230,72 @@ export function describeJournal(stores: Stores): void {
       const counted = { status: "approved", answeredBy: "ada", answer: { note: "fine" } };
       for (const answer of answers) expect(answer).toMatchObject({ question: counted });
       expect(await journal.answer("none", { status: "denied", by: "bob" })).toEqual({ kind: "unknown" });
+    });
+
+    test("finds waiting runs that an answer, a cancellation or the end of waiting may not have reached", async () => {
+      const journal = await open();
+      const park = async (id: string, questions: number) => {
+        const lease = await begin(journal, id);
+        const asked = Array.from({ length: questions }, (_, at) => {
+          return { ...approval, id: `${id}-${at}`, key: `call-${at}` };
+        });
+        await journal.write(lease, { runId: id, questions: asked, status: "waiting" });
+        return lease;
+      };
+      const owed = async () => (await journal.list({ isOwed: true, limit: 10 })).map(({ id }) => id);
+      await park("asked", 2);
+      await park("cancelled", 1);
+      const lease = await park("answered", 2);
+      expect(await owed()).toEqual([]);
+      await journal.cancel("cancelled");
+      await journal.answer("answered-0", { status: "approved", by: "ada" });
+      expect((await owed()).toSorted()).toEqual(["answered", "cancelled"]);
+      await delay(2); // What was answered in the same millisecond is told again.
+      const next = { ...lease, holder: "the next", term: 2 };
+      await journal.take(next);
+      await journal.write(next, { runId: "answered", status: "running" });
+      expect(await owed()).toEqual(["cancelled"]);
+      await journal.write(next, { runId: "answered", status: "waiting" });
+      expect(await owed()).toEqual(["cancelled"]);
+      await journal.answer("answered-1", { status: "denied", by: "ada" });
+      expect((await journal.list({ rootId: "answered", isOwed: true, limit: 1 })).length).toBe(1);
+    });
+
+    test("sums what ended root runs used, by day, skill and user, of one tenant and time", async () => {
+      const journal = await open();
+      const end = async (id: string, more: Partial<NewDurableRun>, result: Json) => {
+        await journal.create(run(id, more));
+        const lease = { rootId: id, holder: "h", term: 1 };
+        await journal.take(lease);
+        await journal.createChild(lease, { ...run(`${id}-child`), parentId: id });
+        await journal.write(lease, { runId: `${id}-child`, status: "completed", result });
+        await journal.write(lease, { runId: id, status: "completed", result, activeMs: 10 });
+      };
+      const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+      await end("r1", { userId: "ada" }, { usage, cost: 0.5 });
+      await end("r2", { skill: "other" }, { usage: { ...usage, totalTokens: 4.6 } });
+      await end("r3", { skill: undefined }, null);
+      await end("r4", { tenant: "other" }, { usage, cost: 9 });
+      await journal.create(run("r5"));
+      const sum = (by: "day" | "skill" | "user", from = 0, to = Date.now() + 1) =>
+        journal.usage({ tenant: "acme", by, from, to });
+      const whole = { inputTokens: 3, outputTokens: 2, totalTokens: 5, activeMs: 10 };
+      const none = { inputTokens: 0, outputTokens: 0, totalTokens: 0, activeMs: 10 };
+      expect(await sum("skill")).toEqual([
+        { key: "", runs: 1, ...none, cost: 0, runsWithoutCost: 1 },
+        { key: "greet", runs: 1, ...whole, cost: 0.5, runsWithoutCost: 0 },
+        { key: "other", runs: 1, ...whole, cost: 0, runsWithoutCost: 1 },
+      ]);
+      expect((await sum("user")).map(({ key, runs }) => [key, runs])).toEqual([
+        ["", 2],
+        ["ada", 1],
+      ]);
+      const { createdAt = 0 } = (await journal.get("r1")) ?? {};
+      const [day] = await sum("day", createdAt);
+      expect(day).toMatchObject({ key: new Date(createdAt).toISOString().slice(0, 10), totalTokens: 10 });
+      expect(await sum("day", 0, createdAt)).toEqual([]);
+      await journal.forget("r1");
+      expect((await sum("user")).map(({ key }) => key)).toEqual([""]);
     });
 
     test("takes no answer after a question's time", async () => {

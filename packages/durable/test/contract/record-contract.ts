@@ -1,7 +1,7 @@
 /** What every record store does. */
 import { describe, expect, test } from "vitest";
 import { sealAuditLine } from "../../src/audit-chain.ts";
-import type { RecordStore } from "../../src/index.ts";
+import type { NewAuditLine, RecordStore } from "../../src/index.ts";
 import type { Stores } from "./opened.ts";
 import { openNew } from "./use-stores.ts";
 
@@ -56,9 +56,10 @@ export function describeRecords(stores: Stores): void {
     test("have an audit log in which each line carries the digest of the one before", async () => {
       const records = await open();
       const line = { tenant: "acme", actor: "key-1", action: "skill.uploaded", subject: "greet" };
-      await records.audit({ ...line, detail: { digest: "sha256:1" } });
-      await records.audit({ ...line, tenant: "other" });
-      await Promise.all([records.audit(line), records.audit({ ...line, action: "skill.granted" })]);
+      const put = (id: string, more: NewAuditLine) => records.put({ ...key, id }, {}, 0, more);
+      await put("a", { ...line, detail: { digest: "sha256:1" } });
+      await put("b", { ...line, tenant: "other" });
+      await Promise.all([put("c", line), put("d", { ...line, action: "skill.granted" })]);
       const lines = await records.auditLines("acme", 0, 10);
       expect(lines.map(({ seq }) => seq)).toEqual([1, 2, 3]);
       expect(lines.map(({ previous }) => previous)).toEqual([
@@ -67,6 +68,36 @@ export function describeRecords(stores: Stores): void {
       ]);
       for (const { digest, ...rest } of lines) expect(sealAuditLine(rest).digest).toBe(digest);
       expect(await records.auditLines("acme", 2, 10)).toEqual(lines.slice(2));
+    });
+
+    test("have a line in that log for what is done, and none for what is not", async () => {
+      const { records, journal } = await openNew(stores);
+      const line = (action: string) => ({ tenant: "acme", actor: "key-1", action, subject: "x" });
+      const run = { id: "r1", tenant: "acme", order: {} };
+      const lease = { rootId: "r1", holder: "h", term: 1 };
+      const approval = { id: "q1", key: "k", kind: "approval", body: {} } as const;
+      await records.put(key, {}, 0, line("made"));
+      await records.put(key, {}, 0, line("made twice"));
+      await records.put(key, {}, 7, line("changed from nowhere"));
+      await records.delete(key, line("removed"));
+      await records.delete(key, line("removed twice"));
+      await journal.create(run, line("started"));
+      await journal.create(run, line("started twice"));
+      await journal.take(lease);
+      await journal.write(lease, { runId: "r1", questions: [approval] });
+      await journal.answer("q1", { status: "approved", by: "ada" }, line("approved"));
+      await journal.answer("q1", { status: "denied", by: "bob" }, line("denied too late"));
+      await journal.cancel("r1", line("cancelled"));
+      await journal.cancel("r1", line("cancelled twice"));
+      await journal.cancel("none", line("cancelled nothing"));
+      const lines = await records.auditLines("acme", 0, 20);
+      expect(lines.map(({ action }) => action)).toEqual([
+        "made",
+        "removed",
+        "started",
+        "approved",
+        "cancelled",
+      ]);
     });
   });
 }

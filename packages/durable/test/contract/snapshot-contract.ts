@@ -299,5 +299,44 @@ export function describeSnapshots(name: string, openBlobs: () => BlobStore): voi
       await snapshots.restore(taken, made, ACME);
       expect(existsSync(made) && statSync(made).mode & 0o777).toBe(0o700);
     });
+
+    test("end where their tenant or their run has as much as is allowed, counted without looking at all again", async () => {
+      const [folder, plain] = [newFolder(), openBlobs()];
+      let looks = 0;
+      const blobs: BlobStore = {
+        ...plain,
+        bytes(prefix) {
+          looks += 1;
+          return plain.bytes(prefix);
+        },
+      };
+      const limits = { bytesPerTenant: 20_000, bytesPerRun: 12_000 };
+      const keys = openKeys();
+      const snapshots = createSnapshotStore({ blobs, keys, limits });
+      const write = (content: string) => writeFileSync(join(folder, "file"), content.repeat(5_000));
+      const take = (content: string, runId: string, tenant = "acme") => {
+        write(content);
+        return snapshots.take(folder, { tenant, runId });
+      };
+      const one = required(await take("1", "r1"));
+      expect(required(await snapshots.take(folder, { tenant: "acme", runId: "r1" }))).toBe(one);
+      required(await take("2", "r1"));
+      const full = { ok: false, refusal: { isFull: true, hint: expect.stringContaining("--snapshots") } };
+      const ofRun = await take("3", "r1");
+      expect(ofRun).toMatchObject(full);
+      expect(ofRun).toMatchObject({ refusal: { message: expect.stringMatching(/run `r1`.*12000/) } });
+      const last = required(await take("3", "r2"));
+      const ofTenant = await take("4", "r3");
+      expect(ofTenant).toMatchObject(full);
+      expect(ofTenant).toMatchObject({ refusal: { message: expect.stringMatching(/`acme`.*20000/) } });
+      required(await take("4", "r3", "other"));
+      expect(looks).toBe(2);
+      // Another process finds what is there, and room again where something was removed.
+      const later = createSnapshotStore({ blobs, keys, limits });
+      write("5");
+      expect(await later.take(folder, { tenant: "acme", runId: "r4" })).toMatchObject(full);
+      await later.collect([{ tenant: "acme", name: last }]);
+      required(await later.take(folder, { tenant: "acme", runId: "r4" }));
+    });
   });
 }

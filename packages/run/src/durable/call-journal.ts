@@ -6,6 +6,7 @@
  */
 import type { Json } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
+import type { SnapshotRefusal } from "@metier/durable";
 import { accessTo } from "@metier/sandbox";
 import { type LiveRun, reportOnce } from "../run/live-run.ts";
 import { programTools } from "../run/run-request.ts";
@@ -83,7 +84,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
     async end(finish) {
       const mayHaveChanged = hasEntered && (takesTurn(tool, live) || context.hooks.length > 0);
       const kept = mayHaveChanged ? await steps.keepFolder(context.place.world.workDir) : undefined;
-      if (kept?.ok === false) reportUnkept(live, kept.refusal.message);
+      if (kept?.ok === false) reportUnkept(live, kept.refusal);
       const output = finish(); // From here to the record nothing else gets a turn.
       const record: ResultRecord = {
         output,
@@ -99,10 +100,17 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
   };
 }
 
-/** The run goes on; should its process end, its folder is what the last snapshot has. */
-function reportUnkept(live: LiveRun, why: string): void {
-  const message = `The work folder is not kept from here on: ${live.context.redactor.redact(why)}`;
-  reportOnce(live, "unkept", "run.folder-not-kept", message);
+/**
+ * The run goes on; should its process end, its folder is what the last snapshot has. One that has used up all the room there is
+ * for it ends instead: it would be given a little less of its work at each interruption, and take the room of others.
+ */
+function reportUnkept(live: LiveRun, { message: why, hint = "", isFull }: SnapshotRefusal): void {
+  const { redactor } = live.context;
+  if (isFull) live.stop.fail("run.storage-full", redactor.redact(`${why} ${hint}`));
+  else {
+    const message = `The work folder is not kept from here on: ${redactor.redact(why)}`;
+    reportOnce(live, "unkept", "run.folder-not-kept", message);
+  }
 }
 
 /** Providers number their calls as they like: only together with the step it is one of a kind. */

@@ -19,6 +19,7 @@ import {
   type JournalStore,
   type NewQuestion,
   type Question,
+  type SnapshotRefusal,
   type SnapshotStore,
 } from "@metier/durable";
 import { EVENT_VERSION, type RunEvent } from "../events/run-event.ts";
@@ -53,7 +54,7 @@ export interface RunSteps {
   /** A run that this one starts, recorded under the same lease. */
   child(runId: string, skill: string): Promise<RunSteps>;
   /** Keeps the work folder as it is; gives the snapshot's name, or nothing where folders are not kept. */
-  keepFolder(folder: string): Promise<Result<string> | undefined>;
+  keepFolder(folder: string): Promise<Result<string, SnapshotRefusal> | undefined>;
   /** Makes the work folder what it was when that snapshot was taken; empty, where none was. */
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
   /** How it stands while it has not ended. */
@@ -175,7 +176,7 @@ function required<Value>(stored: Value | undefined, name: string): Value {
 }
 
 function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFolder" | "restoreFolder"> {
-  const scope = { tenant: run.tenant };
+  const scope = { tenant: run.tenant, runId: run.rootId };
   return {
     keepFolder: async (folder) => snapshots?.take(folder, scope),
     async restoreFolder(name, folder) {

@@ -22,7 +22,10 @@ export interface PathHider {
 const ONE_SEGMENT = /^[\\/][^\\/]+$/;
 const NAME_BEFORE = /[\w.~-]/;
 const NAME_AFTER = /[\w-]/;
-const DEEPEST = 32;
+/** As far as redaction goes. */
+const DEEPEST = 200;
+/** Stands where a value goes deeper than anybody looks. */
+export const NESTED_TOO_DEEPLY = "[nested too deeply]";
 
 export function createPathHider(): PathHider {
   /** The longest first: a folder inside another one has its own name. */
@@ -48,7 +51,7 @@ export function createPathHider(): PathHider {
   const cleanJson = (value: unknown, depth = 0): unknown => {
     if (typeof value === "string") return clean(value);
     if (typeof value !== "object" || value === null) return value;
-    if (depth > DEEPEST) return null;
+    if (depth > DEEPEST) return NESTED_TOO_DEEPLY;
     if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1));
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [clean(key), cleanJson(item, depth + 1)]),

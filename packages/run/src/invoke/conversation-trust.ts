@@ -70,6 +70,7 @@ export function effectiveTrust(
     const hint = forReader({
       command: `Read it with \`metier read ${name}\`; \`metier ${approve} ${name}\` trusts it.`,
       program: `Read it, then ${how} to trust it.`,
+      upload: (grant) => `Read it; an admin trusts it with ${grant}.`,
     });
     return { ...own, hint };
   }

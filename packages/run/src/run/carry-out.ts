@@ -185,6 +185,8 @@ type Ending = Pick<RunResult, "status" | "limit" | "error"> & Pick<CarriedOut, "
 function describeEnding({ context, stop }: LiveRun, outcome: LoopOutcome): Ending {
   const { redactor } = context;
   const reached = stop.reached();
+  const broken = stop.failed();
+  if (broken) return { status: "failed", error: broken };
   if (outcome.ended === "answered") {
     // A replay that ends before its recording does differs from it. A chat may go on.
     const isWhole = context.isIsolated && context.parent === undefined;

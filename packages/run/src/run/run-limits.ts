@@ -143,6 +143,11 @@ interface LimitReached {
 /** The most that a timer takes; with more it would go off at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+interface StopFault {
+  readonly code: string;
+  readonly message: string;
+}
+
 export interface RunStop {
   /** Ends the model call and every tool of the run. */
   readonly signal: AbortSignal;
@@ -151,6 +156,10 @@ export interface RunStop {
   reached(): LimitReached | undefined;
   /** What the model wrote: text, reasoning, input of tools. */
   onOutput(text: string): void;
+  /** Why it cannot go on at all, if it cannot. */
+  failed(): StopFault | undefined;
+  /** It cannot go on at all: it ends `failed`. */
+  fail(code: string, message: string): void;
   /** The run goes on in another process: everything under way here is ended. */
   leave(): void;
   /** The clock is stopped; the run has ended. */
@@ -169,6 +178,7 @@ export function createStop(
 ): RunStop {
   const own = new AbortController();
   let stopped: LimitReached | undefined;
+  let broken: StopFault | undefined;
   let bytes = 0;
   const stop = (limit: RunLimit, message: string): void => {
     stopped ??= { limit, message };
@@ -188,6 +198,11 @@ export function createStop(
       if (bytes > limits.maxOutputBytes) {
         stop("output", `the model wrote more than ${limits.maxOutputBytes} bytes`);
       }
+    },
+    failed: () => broken,
+    fail(code, message) {
+      broken ??= { code, message };
+      own.abort(new Error(message));
     },
     leave: () => own.abort(new Error("The run goes on in another process.")),
     end: () => clearTimeout(timer),

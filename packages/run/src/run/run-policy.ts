@@ -38,7 +38,7 @@ export function createRunPolicy(
   return createGrowingPolicy(
     {
       ...sharedOptions(given, memory, place),
-      lists: [skillLists(prepared, brought), ...(agent ? [agentLists(agent)] : [])],
+      lists: [skillLists(prepared, brought), ...(agent ? [agentLists(agent)] : []), ...onlyLists(given)],
       unapproved: () => (isUnapproved ? skill.name : memory.trust.unapproved),
       isBare: !given.host.config().skills.namespaceTools,
       outer: given.parent?.policy,
@@ -55,7 +55,8 @@ export function createChatPolicy(
   place: RunPlace,
 ): GrowingPolicy {
   const shared = sharedOptions(given, memory, place);
-  const options = { ...shared, lists, unapproved: () => memory.trust.unapproved };
+  const all = [...lists, ...onlyLists(given)];
+  const options = { ...shared, lists: all, unapproved: () => memory.trust.unapproved };
   return createGrowingPolicy(options, given.host.sessionRules);
 }
 
@@ -136,6 +137,22 @@ export function skillLists(
 /** Of a skill whose instructions are followed inside of a run: they deny, and never allow more than the run has. */
 export function followedLists(prepared: PreparedInvocation): ToolLists {
   return { ...skillLists(prepared), allowedTools: [] };
+}
+
+/** What whoever serves the user has narrowed all of this to: it takes away, and never pre-approves. */
+function onlyLists({ host: { onlyTools } }: Pick<RunGiven, "host">): readonly ToolLists[] {
+  if (onlyTools === undefined) return [];
+  return [
+    {
+      owner: "this user's runs",
+      path: "",
+      trust: "trusted",
+      isIsolated: true,
+      requiredTools: onlyTools,
+      disallowedTools: [],
+      onlyAs: "onlyTools",
+    },
+  ];
 }
 
 /** They hold beside those of the skill. */

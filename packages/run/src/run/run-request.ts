@@ -258,6 +258,8 @@ export interface RunHost {
   readonly isService?: boolean;
   /** Tools of the embedding program. */
   readonly tools: readonly GivenTool[];
+  /** The only tools that any run here may call, of those that it may call at all; absent: all. */
+  readonly onlyTools?: readonly string[] | undefined;
   readonly search?: SearchProvider;
   /** Hears of every event of every run. */
   readonly onEvent?: ((event: RunEvent) => unknown) | undefined;

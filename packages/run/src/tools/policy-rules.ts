@@ -144,6 +144,8 @@ export interface ToolLists {
   readonly disallowedTools: readonly string[];
   /** They are part of the skill: its list may name them alone, and does not restrict them. */
   readonly own?: OwnTools | undefined;
+  /** `requiredTools` are under this name in messages, and restrict also where there are none. */
+  readonly onlyAs?: string | undefined;
 }
 
 type Surroundings = Pick<RuleSource, "cwd" | "hostTools" | "isBare">;
@@ -177,7 +179,8 @@ export function readListRules(list: ToolLists, around: Surroundings, diagnostics
   const required = read("required-tools", "allow", requiredTools);
   const hasAllowed = allowedTools.length > 0;
   const listed = hasAllowed ? allowedTools : requiredTools;
-  const restricts = list.isIsolated && listed.length > 0 && trustAllows(trust, "restrict-tools");
+  const isList = listed.length > 0 || list.onlyAs !== undefined;
+  const restricts = list.isIsolated && isList && trustAllows(trust, "restrict-tools");
   return {
     owner,
     trust,
@@ -186,7 +189,7 @@ export function readListRules(list: ToolLists, around: Surroundings, diagnostics
     restriction: restricts ? (hasAllowed ? allowed : required) : undefined,
     preApproved: allowed,
     listed,
-    field: hasAllowed ? "allowed-tools" : "required-tools",
+    field: list.onlyAs ?? (hasAllowed ? "allowed-tools" : "required-tools"),
   };
 }
 

@@ -39,6 +39,8 @@ describe("the folders of a server", () => {
     expect(paths.cleanJson({ "/home/ada": ["/app/x", 1, null, { deep: "/home/ada/shop" }] })).toEqual({
       "~": ["skill:pdf/x", 1, null, { deep: "." }],
     });
+    const nested = JSON.parse(`${"[".repeat(300)}"/home/ada"${"]".repeat(300)}`);
+    expect(JSON.stringify(paths.cleanJson(nested))).toContain("nested too deeply");
     expect(paths.push("x/home")).toBe("x");
     expect(paths.end()).toBe("/home");
     expect(paths.push("/app")).toBe("");

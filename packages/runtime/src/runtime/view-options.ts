@@ -48,6 +48,11 @@ export interface ViewOptions {
   readonly models?: GivenModels | undefined;
   /** Tools of their runs, beside those of `createMetier`. */
   readonly tools?: readonly GivenTool[] | undefined;
+  /**
+   * The only tools that their runs may call, of those that they may call at all: names, or patterns as in `allowed-tools`. It
+   * takes away, and allows nothing that would be asked for otherwise. An empty list: none.
+   */
+  readonly onlyTools?: readonly string[] | undefined;
   /** Makes `web_search` a tool of their runs. Default: that of `createMetier`. */
   readonly search?: SearchProvider | undefined;
   /** Globs over names: the only skills there are for them, of those that may be used at all. An empty list: none. */
@@ -96,6 +101,7 @@ const OPTIONS: Readonly<Record<keyof ViewOptions, OptionType>> = {
   },
   models: OBJECT,
   tools: { allowed: "a list of tools", accepts: Array.isArray },
+  onlyTools: TEXTS,
   search: OBJECT,
   allow: TEXTS,
   deny: TEXTS,

@@ -165,7 +165,7 @@ function createView(parts: ViewParts, options: ViewOptions, narrowing: Narrowing
 /** What a running stage of its own is made from: that of everybody, with what is this user's. */
 function inputsFor(
   parts: ViewParts,
-  { cwd, env, models, tools = [], search, confirm }: ViewOptions,
+  { cwd, env, models, tools = [], onlyTools, search, confirm }: ViewOptions,
   { current, disclosure, isHidden }: Narrowing,
   budget: Budget,
 ): RunningInputs {
@@ -184,7 +184,12 @@ function inputsFor(
       ...(search && { search }),
     },
     capabilities: confirm ? { ...capabilities, confirm } : capabilities,
-    had: { cwd: cwd === undefined ? had.cwd : resolve(base, cwd), env: env && { ...env }, budget },
+    had: {
+      cwd: cwd === undefined ? had.cwd : resolve(base, cwd),
+      env: env && { ...env },
+      budget,
+      onlyTools: onlyTools && [...onlyTools],
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the route table and nothing else, with the scope that each route needs. */
 import type { Json, JsonObject, JsonSchema } from "@metier/base/json";
 import { schemaOf } from "@metier/base/shape";
+import { ROLE_SCOPES } from "../keys/scopes.ts";
 import { parameterNames, type RouteAnswerShape, type ServiceRoute } from "./route.ts";
 
 const ERROR_SCHEMA: JsonSchema = {
@@ -26,8 +27,12 @@ export function describeApi(routes: readonly ServiceRoute[], version: string): J
     info: {
       title: "Metier",
       version,
-      description: "Start, watch and approve runs of skills. `x-metier-scope` is the scope that a key needs.",
+      description:
+        "Start, watch and approve runs of skills. `x-metier-scope` is the scope that a key needs; `x-metier-roles` says which scopes a role has. `admin` includes all others.",
     },
+    "x-metier-roles": Object.fromEntries(
+      Object.entries(ROLE_SCOPES).map(([role, scopes]) => [role, [...scopes]]),
+    ),
     paths,
     components: {
       securitySchemes: {

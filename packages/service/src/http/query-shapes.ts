@@ -1,4 +1,4 @@
-/** Shapes for what routes take: numbers and dates in a query, texts with bounds, pages. */
+/** Shapes for what routes take: numbers and dates in a query, texts with bounds. */
 import type { JsonSchema } from "@metier/base/json";
 import { describedShape, refuseShape, type Shape } from "@metier/base/shape";
 
@@ -60,9 +60,6 @@ function patternText(pattern: RegExp, allowed: string): Shape<string> {
       typeof value === "string" && pattern.test(value) ? value : refuseShape(value, place, allowed),
   );
 }
-
-export const DEFAULT_PAGE = 50;
-export const pageLimit: Shape<number> = numberText(1, 500);
 
 /** Of a list, as it is answered. */
 export function listOf(item: JsonSchema): JsonSchema {

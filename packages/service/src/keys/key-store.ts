@@ -6,6 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { presentFields } from "@metier/base/json";
 import { choiceShape, countShape, fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
 import type { RecordStore, StoredRecord } from "@metier/durable";
+import { tellOf } from "./audit-line.ts";
 import type { Identity } from "./identity.ts";
 import { KEY_SCOPES, type KeyScope } from "./scopes.ts";
 
@@ -52,27 +53,33 @@ export type KeyCheck =
   | { readonly kind: "revoked" | "expired" | "unknown" };
 
 export interface KeyStore {
-  /** The text is given once and cannot be had again. */
-  create(key: NewKey): Promise<{ readonly key: StoredKey; readonly text: string }>;
+  /** The text is given once and cannot be had again. `by`: the key that asks, for the audit log. */
+  create(key: NewKey, by: string): Promise<{ readonly key: StoredKey; readonly text: string }>;
   check(text: string, now: number): Promise<KeyCheck>;
   /** The same for a key whose text was checked before. */
   recognize(tenant: string, id: string, now: number): Promise<KeyCheck>;
   /** For what goes on after a key was checked. Of one that is not stored, such as METIER_ADMIN_KEY, nothing is known. */
   stillActs(identity: Pick<Identity, "tenant" | "keyId" | "signIn">, now: number): Promise<boolean>;
-  list(tenant: string): Promise<readonly StoredKey[]>;
+  /** In the order in which they were made, from behind the key `after`. */
+  list(
+    tenant: string,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<readonly StoredKey[]>;
   /** `undefined`: there is none. Revoking twice keeps the first time. */
-  revoke(tenant: string, id: string, now: number): Promise<StoredKey | undefined>;
+  revoke(tenant: string, id: string, now: number, by: string): Promise<StoredKey | undefined>;
   /** Of all tenants: keys that may do everything, and still act. */
   admins(now: number): Promise<readonly StoredKey[]>;
 }
 
 export function openKeyStore(records: RecordStore): KeyStore {
   return {
-    async create({ tenant, ...rest }) {
+    async create({ tenant, ...rest }, by) {
       const id = randomBytes(16).toString("hex").slice(0, 12);
       const secret = randomBytes(32).toString("base64url");
       const body = presentFields({ digest: digestOf(secret), ...rest });
-      const stored = await records.put({ tenant, kind: KIND, id }, { ...body, scopes: [...rest.scopes] }, 0);
+      const scopes = [...rest.scopes];
+      const line = tellOf({ tenant, keyId: by }, "key.created", id, { name: rest.name, scopes });
+      const stored = await records.put({ tenant, kind: KIND, id }, { ...body, scopes }, 0, line);
       if (stored === undefined) throw new Error(`A key with the id \`${id}\` exists already.`);
       return { key: toKey(stored, body), text: `metier_${id}_${secret}` };
     },
@@ -97,16 +104,17 @@ export function openKeyStore(records: RecordStore): KeyStore {
       const stored = await records.get({ tenant, kind: KIND, id });
       return stored === undefined || readKey(stored).some((key) => isActing(key, now));
     },
-    async list(tenant) {
-      return (await records.listAll(KIND)).flatMap(readKey).filter((key) => key.tenant === tenant);
+    async list(tenant, page) {
+      return (await records.list({ tenant, kind: KIND, ...page })).flatMap(readKey);
     },
-    async revoke(tenant, id, now) {
+    async revoke(tenant, id, now, by) {
       for (;;) {
         const stored = await records.get({ tenant, kind: KIND, id });
         const body = stored && fitShape(keyBodyShape, stored.body);
         if (stored === undefined || body === undefined) return undefined;
         if (body.revokedAt !== undefined) return toKey(stored, body);
-        const changed = await records.put(stored, { ...stored.body, revokedAt: now }, stored.revision);
+        const line = tellOf({ tenant, keyId: by }, "key.revoked", id);
+        const changed = await records.put(stored, { ...stored.body, revokedAt: now }, stored.revision, line);
         if (changed) return toKey(stored, { ...body, revokedAt: now });
       }
     },

@@ -1,9 +1,10 @@
 /** What a key may do, and the roles that stand for usual sets of it. */
 
-export const KEY_SCOPES = ["read", "run", "approve", "write", "admin"] as const;
+export const KEY_SCOPES = ["read", "files", "run", "approve", "write", "admin"] as const;
 
 /**
- * `read`: see runs, skills and the rest. `run`: start and cancel runs, answer their questions. `approve`: decide tool calls.
+ * `read`: see runs, skills and the rest. `files`: see what is in the files of a run, which no redaction has passed: a tool
+ * may have written a secret there. `run`: start and cancel runs, answer their questions. `approve`: decide tool calls.
  * `write`: change skills, agents, schedules and secrets. `admin`: keys, audit, trust in uploaded skills; includes all others.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -14,9 +15,9 @@ export type KeyRole = (typeof KEY_ROLES)[number];
 
 export const ROLE_SCOPES: Readonly<Record<KeyRole, readonly KeyScope[]>> = {
   viewer: ["read"],
-  operator: ["read", "run"],
-  approver: ["read", "approve"],
-  editor: ["read", "run", "write"],
+  operator: ["read", "files", "run"],
+  approver: ["read", "files", "approve"],
+  editor: ["read", "files", "run", "write"],
   admin: KEY_SCOPES,
 };
 

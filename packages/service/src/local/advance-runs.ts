@@ -2,9 +2,10 @@
  * Which `Metier` goes on with a run: the server's, or one over the uploaded version that the run was started with; for the
  * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
  */
+import { forUploader } from "@metier/base/text";
 import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
 import type { MasterKey } from "@metier/durable/snapshots";
-import type { Metier, MetierOptions } from "@metier/runtime";
+import type { Metier, MetierOptions, ViewOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
 import { pinnedOf } from "../runs/project-run.ts";
@@ -34,21 +35,35 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
   return async (lease) => {
     const run = await journal.get(lease.runId);
     if (run === undefined) return { kind: "ended" };
-    const folder = await findUpload(parts, run);
-    const metier = await (folder === undefined ? own : openUpload(uploads, folder, parts));
-    // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
-    if (run.lastEvent > 0) await metier.reload();
-    const view = metier.for({
-      userId: run.userId ?? NOBODY,
-      tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
-      env: await openSecrets(parts, run.tenant),
-      allow: await allowedSkills(parts, run),
-    });
-    return view.durable.advance(lease, { questionMs: parts.questionMs });
+    const upload = await findUpload(parts, run);
+    if (upload === undefined) return advanceWith(await own, run, lease, parts);
+    // What it says about trust is for somebody who has an API, and no shell on this machine.
+    return forUploader(grantRequest(upload), async () =>
+      advanceWith(await openUpload(uploads, upload, parts), run, lease, parts),
+    );
   };
 }
 
+async function advanceWith(
+  metier: Metier,
+  run: DurableRun,
+  lease: RunLease,
+  parts: AdvanceParts,
+): Promise<AdvanceOutcome> {
+  // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
+  if (run.lastEvent > 0) await metier.reload();
+  const view = metier.for({
+    userId: run.userId ?? NOBODY,
+    tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
+    env: await openSecrets(parts, run.tenant),
+    ...(await narrowToAgent(parts, run)),
+  });
+  return view.durable.advance(lease, { questionMs: parts.questionMs });
+}
+
 interface UploadFolder {
+  readonly name: string;
+  readonly digest: string;
   readonly path: string;
   readonly isTrusted: boolean;
 }
@@ -60,7 +75,12 @@ async function findUpload({ shelf }: AdvanceParts, run: DurableRun): Promise<Upl
   if (skill === undefined || typeof version !== "string") return undefined;
   const path = await shelf.folder(tenant, skill, version);
   const known = (await shelf.versions(tenant, skill)).find(({ digest }) => digest === version);
-  return path === undefined ? undefined : { path, isTrusted: known?.trust === "trusted" };
+  if (path === undefined) return undefined;
+  return { name: skill, digest: version, path, isTrusted: known?.trust === "trusted" };
+}
+
+function grantRequest({ name, digest }: UploadFolder): string {
+  return `\`POST /v1/skills/${name}/versions/${digest}/grant\``;
 }
 
 /** One for each version and its trust: a grant makes a new one. */
@@ -105,16 +125,17 @@ async function openSecrets(
   return Object.fromEntries(opened);
 }
 
-/** Those that its agent names, in the version that the run was started with; absent: all. */
-async function allowedSkills(
+/** Skills and tools that its agent names, in the version that the run was started with; absent: all. */
+async function narrowToAgent(
   { records }: AdvanceParts,
   run: DurableRun,
-): Promise<readonly string[] | undefined> {
+): Promise<Pick<ViewOptions, "allow" | "onlyTools">> {
   const { tenant, skill } = run;
   const { agent } = pinnedOf(run);
-  if (typeof agent !== "string") return undefined;
+  if (typeof agent !== "string") return {};
   const pinned = await findPinnedAgent(records, tenant, agent);
-  if (pinned === undefined) return []; // What it was limited to is not known any more.
-  const { skills } = pinned.definition;
-  return skills === undefined || skill === undefined ? skills : [skill, ...skills];
+  if (pinned === undefined) return { allow: [], onlyTools: [] }; // What it was limited to is not known any more.
+  const { skills, tools } = pinned.definition;
+  const allow = skills === undefined || skill === undefined ? skills : [skill, ...skills];
+  return { allow, onlyTools: tools };
 }

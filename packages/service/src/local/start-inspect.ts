@@ -177,7 +177,7 @@ function openHome(places: Places, own: JournalStore) {
 
 async function openWayIn(records: RecordStore, { userId }: Caller) {
   const wanted = { tenant: DEFAULT_TENANT, name: "inspect", scopes: SCOPES, userId };
-  const { text: key } = await openKeyStore(records).create(wanted);
+  const { text: key } = await openKeyStore(records).create(wanted, "inspect");
   const { lasting, makeOnce, accepts } = openTokens();
   return { lasting, makeOnce, opening: { key, accepts } };
 }

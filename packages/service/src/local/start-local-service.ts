@@ -7,6 +7,7 @@ import { metierPlaces, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
 import type { JournalStore } from "@metier/durable";
+import type { SnapshotLimits } from "@metier/durable/local";
 import { openLocal } from "@metier/durable/sqlite";
 import { type RunEvent, runFolder } from "@metier/run/events";
 import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
@@ -26,6 +27,8 @@ interface LocalServiceOptions
   readonly questionMs?: number | undefined;
   /** Where workspaces of `metier eval` are looked for, beside the skills. Default: the working directory. */
   readonly evalFolders?: readonly string[];
+  /** The most bytes that snapshots of work folders may take. */
+  readonly snapshots?: SnapshotLimits | undefined;
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
 }
@@ -45,11 +48,11 @@ const METIER = {
 
 /** Refused: no sandbox, a folder that another process has, a key that cannot be used. */
 export async function startLocalService(options: LocalServiceOptions): Promise<Result<RunningService>> {
-  const { home, environment } = options;
+  const { home, environment, snapshots } = options;
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
   if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
   const folder = join(metierPlaces(home, environment).state, "service");
-  const local = await openLocal({ folder, environment });
+  const local = await openLocal({ folder, environment, isCaughtUpLater: true, snapshots });
   if (!local.ok) return local;
   try {
     const service = await startOver(local.value, options, folder);

@@ -1,17 +1,8 @@
-/** Agents: a named set of instructions, model, skills and limits. Each change is a new version; runs keep theirs. */
+/** Agents: a named set of instructions, model, skills, tools and limits. Each change is a new version; runs keep theirs. */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { tableShape } from "@metier/base/shape";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  NUMBER_FIELD,
-  objectOf,
-  pageLimit,
-  plainName,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { NUMBER_FIELD, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuse, refuseMissing } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import {
@@ -37,11 +28,6 @@ interface NewAgentBody extends AgentDefinition {
   readonly name: string;
 }
 
-interface PageQuery {
-  readonly after?: string;
-  readonly limit?: number;
-}
-
 function showAgent({ name, version, definition, createdAt }: AgentVersion): JsonObject {
   return {
     name,
@@ -59,8 +45,8 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
   summary: "Make an agent; this is its version 1.",
   body: tableShape<NewAgentBody>({ ...agentFields, name: plainName }, ["name", "instructions"]),
   answers: { 201: { about: "The agent.", schema: agentSchema } },
-  async handle({ body: { name, ...definition }, identity: { tenant, keyId: actor } }, { records }) {
-    const agent = await addVersion(records, tenant, name, definition, true);
+  async handle({ body: { name, ...definition }, identity }, { records }) {
+    const agent = await addVersion(records, identity, name, definition, true);
     if (agent === undefined) {
       return refuse(
         409,
@@ -69,13 +55,6 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
         `\`POST /v1/agents/${name}/versions\` adds a version to it.`,
       );
     }
-    await records.audit({
-      tenant,
-      actor,
-      action: "agent.created",
-      subject: name,
-      detail: { version: agent.version },
-    });
     return replyWith(showAgent(agent), 201);
   },
 });
@@ -86,15 +65,17 @@ const listAllAgents = defineRoute<PageQuery>({
   scope: "read",
   group: GROUP,
   summary: "List agents, each in its newest version.",
-  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of agents; pass `next` as `after` for more.", schema: listOf(agentSchema) },
-  },
-  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const agents = await listAgents(records, tenant, after, limit);
-    const next = agents.length === limit ? agents.at(-1)?.name : undefined;
-    return replyWith({ data: agents.map(showAgent), ...(next !== undefined && { next }) });
-  },
+  query: pageShape,
+  answers: pageAnswer("agents", agentSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => listAgents(records, tenant, page),
+      cursor: (name) => name,
+      async show(name) {
+        const agent = await findAgentVersion(records, tenant, name);
+        return agent && showAgent(agent);
+      },
+    }),
 });
 
 const readAgent = defineRoute({
@@ -112,17 +93,23 @@ const readAgent = defineRoute({
   },
 });
 
-const listAgentVersions = defineRoute({
+const listAgentVersions = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/agents/{name}/versions",
   scope: "read",
   group: GROUP,
   summary: "List the versions of an agent, oldest first.",
-  answers: { 200: { about: "All versions.", schema: listOf(agentSchema) } },
-  async handle({ identity: { tenant }, param }, { records }) {
-    const versions = await listVersions(records, tenant, param("name"));
-    if (versions.length === 0) return refuseMissing("agent", param("name"), "/v1/agents");
-    return replyWith({ data: versions.map(showAgent) });
+  query: pageShape,
+  answers: pageAnswer("versions", agentSchema),
+  async handle({ query, identity: { tenant }, param }, { records }) {
+    const name = param("name");
+    const first = await listVersions(records, tenant, name, { after: undefined, limit: 1 });
+    if (first.length === 0) return refuseMissing("agent", name, "/v1/agents");
+    return replyPage(query, {
+      read: (page) => listVersions(records, tenant, name, page),
+      cursor: ({ version }) => String(version),
+      show: showAgent,
+    });
   },
 });
 
@@ -134,11 +121,11 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
   summary: "Add a version to an agent. Runs under way keep the version they started with.",
   body: tableShape<AgentDefinition>(agentFields, ["instructions"]),
   answers: { 201: { about: "The new version.", schema: agentSchema } },
-  async handle({ body, identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ body, identity, param }, { records }) {
     const name = param("name");
-    if ((await findAgentVersion(records, tenant, name)) === undefined)
+    if ((await findAgentVersion(records, identity.tenant, name)) === undefined)
       return refuseMissing("agent", name, "/v1/agents");
-    const agent = await addVersion(records, tenant, name, body, false);
+    const agent = await addVersion(records, identity, name, body, false);
     if (agent === undefined) {
       return refuse(
         409,
@@ -147,13 +134,6 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
         "Read it again, then repeat your change.",
       );
     }
-    await records.audit({
-      tenant,
-      actor,
-      action: "agent.changed",
-      subject: name,
-      detail: { version: agent.version },
-    });
     return replyWith(showAgent(agent), 201);
   },
 });
@@ -165,11 +145,10 @@ const deleteAgent = defineRoute({
   group: GROUP,
   summary: "Remove an agent for new runs. Runs under way keep it.",
   answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ identity, param }, { records }) {
     const name = param("name");
-    if (!(await removeAgent(records, tenant, name))) return refuseMissing("agent", name, "/v1/agents");
-    await records.audit({ tenant, actor, action: "agent.removed", subject: name });
-    return replyWith({ name });
+    const isGone = await removeAgent(records, identity, name);
+    return isGone ? replyWith({ name }) : refuseMissing("agent", name, "/v1/agents");
   },
 });
 

@@ -2,19 +2,12 @@
 import type { JsonObject } from "@metier/base/json";
 import { tableShape } from "@metier/base/shape";
 import type { AuditLine } from "@metier/durable";
-import {
-  DEFAULT_PAGE,
-  listOf,
-  NUMBER_FIELD,
-  numberText,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
-import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { pageAnswer, pageFields, replyPage } from "../http/page.ts";
+import { NUMBER_FIELD, numberText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { defineRoute, type ServiceRoute } from "../http/route.ts";
 
 interface AuditQuery {
+  /** The number of a line, as a query writes it. */
   readonly after?: number;
   readonly limit?: number;
 }
@@ -39,15 +32,17 @@ const readAudit = defineRoute<AuditQuery>({
   scope: "admin",
   group: "audit",
   summary: "Read the audit log, oldest first.",
-  query: tableShape<AuditQuery>({ after: numberText(0, Number.MAX_SAFE_INTEGER), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of lines; pass the last `seq` as `after` for more.", schema: listOf(lineSchema) },
-  },
-  async handle({ query: { after = 0, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const lines = await records.auditLines(tenant, after, limit);
-    const next = lines.length === limit ? lines.at(-1)?.seq : undefined;
-    return replyWith({ data: lines.map(showLine), ...(next !== undefined && { next: String(next) }) });
-  },
+  query: tableShape<AuditQuery>({ ...pageFields, after: numberText(0, Number.MAX_SAFE_INTEGER) }),
+  answers: pageAnswer("lines", lineSchema),
+  handle: ({ query: { after = 0, limit }, identity: { tenant } }, { records }) =>
+    replyPage(
+      { limit },
+      {
+        read: (page) => records.auditLines(tenant, after, page.limit),
+        cursor: ({ seq }) => String(seq),
+        show: showLine,
+      },
+    ),
 });
 
 export const AUDIT_ROUTES: readonly ServiceRoute[] = [readAudit];

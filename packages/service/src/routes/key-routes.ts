@@ -1,7 +1,8 @@
 /** API keys: made, listed and revoked by admins. The text of a key is shown once, when it is made. */
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, listShape, tableShape } from "@metier/base/shape";
-import { boundedText, listOf, objectOf, TEXT_FIELD, TIME_FIELD, timeText } from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD, timeText } from "../http/query-shapes.ts";
 import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { isActing, type StoredKey } from "../keys/key-store.ts";
@@ -74,23 +75,25 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
       return refuseRequest("`expiresAt` has passed already.", "Give a time in the future, or leave it out.");
     }
     const { tenant, keyId: actor } = identity;
-    const made = await context.keys.create({ tenant, ...body, scopes: [...new Set(granted)] });
-    const detail = { name: body.name, scopes: [...made.key.scopes] };
-    await context.records.audit({ tenant, actor, action: "key.created", subject: made.key.id, detail });
+    const made = await context.keys.create({ tenant, ...body, scopes: [...new Set(granted)] }, actor);
     return replyWith({ ...showKey(made.key, context.now()), key: made.text }, 201);
   },
 });
 
-const listKeys = defineRoute({
+const listKeys = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/keys",
   scope: "admin",
   group: GROUP,
   summary: "List API keys, without their texts.",
-  answers: { 200: { about: "All keys.", schema: listOf(keySchema) } },
-  async handle({ identity }, { keys, now }) {
-    return replyWith({ data: (await keys.list(identity.tenant)).map((key) => showKey(key, now())) });
-  },
+  query: pageShape,
+  answers: pageAnswer("keys", keySchema),
+  handle: ({ query, identity: { tenant } }, { keys, now }) =>
+    replyPage(query, {
+      read: (page) => keys.list(tenant, page),
+      cursor: ({ id }) => id,
+      show: (key) => showKey(key, now()),
+    }),
 });
 
 const revokeKey = defineRoute({
@@ -100,7 +103,7 @@ const revokeKey = defineRoute({
   group: GROUP,
   summary: "Revoke an API key, at once.",
   answers: { 200: { about: "The key, revoked.", schema: keySchema } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { keys, records, now, hasAdminKey }) {
+  async handle({ identity: { tenant, keyId: actor }, param }, { keys, now, hasAdminKey }) {
     const admins = await keys.admins(now());
     if (!hasAdminKey && admins.length === 1 && admins[0]?.id === param("id")) {
       return refuse(
@@ -110,9 +113,8 @@ const revokeKey = defineRoute({
         "Make another admin key first, or start the service with METIER_ADMIN_KEY.",
       );
     }
-    const key = await keys.revoke(tenant, param("id"), now());
+    const key = await keys.revoke(tenant, param("id"), now(), actor);
     if (key === undefined) return refuseMissing("key", param("id"), "/v1/keys");
-    await records.audit({ tenant, actor, action: "key.revoked", subject: key.id });
     return replyWith(showKey(key, now()));
   },
 });

@@ -13,20 +13,15 @@ import {
   tableShape,
 } from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageFields, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
 import { allowAlways, showAlwaysRule } from "../runs/always-rule.ts";
 import { openProjection } from "../runs/project-event.ts";
+import { showInput } from "../runs/show-input.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { refuseElsewhere } from "./find-run.ts";
 
@@ -54,6 +49,7 @@ const approvalSchema = objectOf(
     rule: TEXT_FIELD,
     diff: TEXT_FIELD,
     alwaysRule: TEXT_FIELD,
+    isCut: { type: "boolean" },
     status: statusSchema,
     askedAt: TIME_FIELD,
   },
@@ -64,18 +60,15 @@ const questionSchema = objectOf(
   ["id", "run", "status"],
 );
 
-interface ListQuery {
+interface ListQuery extends PageQuery {
   readonly status?: QuestionStatus;
   readonly run?: string;
-  readonly after?: string;
-  readonly limit?: number;
 }
 
 const queryShape = tableShape<ListQuery>({
   status: choiceShape(...STATUSES),
   run: boundedText(64),
-  after: boundedText(128),
-  limit: pageLimit,
+  ...pageFields,
 });
 
 const KINDS_OF: Readonly<Record<QuestionGroup, readonly Question["kind"][]>> = {
@@ -96,6 +89,7 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
   return {
     ...(await skillOf(context, question)),
     ...body,
+    ...(body.input !== undefined && describeInput(body.input)),
     ...presentFields({ alwaysRule: showAlwaysRule(question) }),
     id: question.id,
     run: question.runId,
@@ -116,17 +110,23 @@ async function skillOf({ journal }: ServiceContext, { runId, body }: Question): 
   return skill === undefined ? {} : { skill };
 }
 
-async function listQuestions(
+function describeInput(given: Json): JsonObject {
+  const { input, isCut } = showInput(given);
+  return isCut ? { input, isCut } : { input };
+}
+
+function listQuestions(
   context: ServiceContext,
   { tenant }: Identity,
   group: QuestionGroup,
-  { run: rootId, status, after, limit = DEFAULT_PAGE }: ListQuery,
+  { run: rootId, status, ...page }: ListQuery,
 ): Promise<RouteOutcome> {
   const kinds = KINDS_OF[group];
-  const shown = await context.journal.questions({ tenant, rootId, status, kinds, after, limit });
-  const data = await Promise.all(shown.map((question) => showQuestion(context, question)));
-  const next = shown.length === limit ? shown.at(-1)?.id : undefined;
-  return replyWith({ data, ...(next !== undefined && { next }) });
+  return replyPage(page, {
+    read: (window) => context.journal.questions({ tenant, rootId, status, kinds, ...window }),
+    cursor: ({ id }) => id,
+    show: (question) => showQuestion(context, question),
+  });
 }
 
 async function findQuestion(
@@ -159,23 +159,17 @@ async function giveAnswer(
     );
   }
   const by = identity.userId === undefined ? identity.keyId : `${identity.userId} (${identity.keyId})`;
-  const outcome = await context.journal.answer(question.id, { ...answer, by });
+  const line = tellOf(identity, `${question.kind}.${answer.status}`, question.id, {
+    run: question.runId,
+    ...pickTool(question),
+    isEdited: isJsonObject(answer.answer) && "input" in answer.answer,
+  });
+  const outcome = await context.journal.answer(question.id, { ...answer, by }, line);
   if (outcome.kind === "unknown") return refuseMissing("question", question.id, "/v1/approvals");
   if (outcome.kind === "late") return refuseLate(outcome.question);
   await context.engine.wake(question.rootId);
   context.notices.changed(question.runId);
   context.metrics.count("metier_questions_answered_total");
-  await context.records.audit({
-    tenant: identity.tenant,
-    actor: identity.keyId,
-    action: `${question.kind}.${answer.status}`,
-    subject: question.id,
-    detail: {
-      run: question.runId,
-      ...pickTool(question),
-      isEdited: isJsonObject(answer.answer) && "input" in answer.answer,
-    },
-  });
   return replyWith(await showQuestion(context, outcome.question));
 }
 
@@ -236,9 +230,7 @@ const listApprovals = defineRoute<ListQuery>({
   group: GROUP,
   summary: "List approvals, oldest first.",
   query: queryShape,
-  answers: {
-    200: { about: "A page of approvals; pass `next` as `after` for more.", schema: listOf(approvalSchema) },
-  },
+  answers: pageAnswer("approvals", approvalSchema),
   handle: ({ query, identity }, context) => listQuestions(context, identity, "approvals", query),
 });
 
@@ -278,6 +270,14 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
     if (decision === "deny" && "input" in answer) {
       return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
     }
+    if (decision === "approve" && !("input" in answer) && (await showQuestion(context, found.value)).isCut) {
+      return refuse(
+        409,
+        "input_not_shown",
+        `\`${found.value.id}\` cannot be approved as it is: its input is too large or too deep to be shown whole (\`isCut\`).`,
+        "Deny it, or approve it with an `input` of your own.",
+      );
+    }
     if (always && (decision === "deny" || "input" in answer)) {
       return refuseRequest("`always` is for a call that is approved as it is.", "Leave `always` out.");
     }
@@ -298,9 +298,7 @@ const listOpenQuestions = defineRoute<ListQuery>({
   group: "questions",
   summary: "List what runs have asked their users, oldest first.",
   query: queryShape,
-  answers: {
-    200: { about: "A page of questions; pass `next` as `after` for more.", schema: listOf(questionSchema) },
-  },
+  answers: pageAnswer("questions", questionSchema),
   handle: ({ query, identity }, context) => listQuestions(context, identity, "questions", query),
 });
 

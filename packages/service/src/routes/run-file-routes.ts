@@ -64,7 +64,7 @@ const listRunFiles = defineRoute({
 const readRunFile = defineRoute({
   method: "GET",
   path: "/v1/runs/{id}/files/{path*}",
-  scope: "read",
+  scope: "files",
   group: GROUP,
   summary: "Download a file from the work folder of a run.",
   answers: { 200: { about: "The bytes, as an attachment.", type: "application/octet-stream" } },

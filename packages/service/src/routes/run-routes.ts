@@ -11,11 +11,10 @@ import {
   textOrShape,
 } from "@metier/base/shape";
 import { type DurableStatus, ENDED } from "@metier/durable";
+import { DEFAULT_PAGE, type PageQuery, pageAnswer, pageFields } from "../http/page.ts";
 import {
   amountText,
   boundedText,
-  DEFAULT_PAGE,
-  listOf,
   NUMBER_FIELD,
   numberText,
   objectOf,
@@ -25,6 +24,7 @@ import {
 } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, type RouteRequest, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import { orderRun, type RunWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
@@ -93,7 +93,7 @@ const statusList: Shape<readonly DurableStatus[]> = describedShape<readonly Dura
   },
 );
 
-type ListQuery = Omit<RunSearch, "tenant" | "limit"> & { readonly limit?: number };
+type ListQuery = Omit<RunSearch, "tenant" | "limit" | "before"> & PageQuery;
 const MOST_LISTED = 1_000;
 
 /** `allow` answers every question of the run beforehand, so it needs the right to answer them. */
@@ -157,12 +157,12 @@ const listRuns = defineRoute<ListQuery>({
     since: timeText,
     until: timeText,
     minCost: amountText,
-    before: boundedText(64),
+    ...pageFields,
     limit: numberText(1, MOST_LISTED),
   }),
-  answers: { 200: { about: "A page of runs; pass `next` as `before` for more.", schema: listOf(runSchema) } },
-  async handle({ query: { limit = DEFAULT_PAGE, ...filter }, identity: { tenant } }, { journal }) {
-    const { runs, next } = await searchRuns(journal, { tenant, ...filter, limit });
+  answers: pageAnswer("runs", runSchema),
+  async handle({ query: { after, limit = DEFAULT_PAGE, ...filter }, identity: { tenant } }, { journal }) {
+    const { runs, next } = await searchRuns(journal, { tenant, ...filter, before: after, limit });
     const data = await summarizeRuns(journal, runs);
     return replyWith({ data, ...(next !== undefined && { next }) });
   },
@@ -205,17 +205,14 @@ const cancelRun = defineRoute({
       const message = `Run \`${found.value.id}\` is a part of run \`${rootId}\`, which waits for it.`;
       return refuse(409, "part_of_run", message, `Cancel \`${rootId}\`.`);
     }
-    const run = await context.journal.cancel(found.value.id);
+    const line = tellOf(identity, "run.cancelled", found.value.id);
+    const run = await context.journal.cancel(found.value.id, line);
     if (run === undefined) {
       const { status = found.value.status } = (await context.journal.get(found.value.id)) ?? {};
       const message = `Run \`${found.value.id}\` has ended already: ${status}.`;
       return refuse(409, "run_ended", message, "An ended run cannot be cancelled; start another one.");
     }
     await context.engine.wake(run.rootId);
-    if (!found.value.isCancelled) {
-      const { tenant, keyId: actor } = identity;
-      await context.records.audit({ tenant, actor, action: "run.cancelled", subject: run.id });
-    }
     return replyWith({ id: run.id, status: run.status, isCancelled: !ENDED.has(run.status) }, 202);
   },
 });

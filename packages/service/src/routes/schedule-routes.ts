@@ -3,17 +3,11 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, flagShape, tableShape } from "@metier/base/shape";
 import type { StoredRecord } from "@metier/durable";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import { pinApproved, type RunWish } from "../runs/order-run.ts";
 import { readCron } from "../schedules/cron-times.ts";
 import { toBody } from "../schedules/fire-schedules.ts";
@@ -46,11 +40,6 @@ interface ScheduleBody {
 
 interface PauseBody {
   readonly isPaused: boolean;
-}
-
-interface PageQuery {
-  readonly after?: string;
-  readonly limit?: number;
 }
 
 function showSchedule(stored: StoredRecord): JsonObject {
@@ -93,7 +82,7 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
     const times = await readCron(cron, timeZone);
     if (!times.ok) return refuseRequest(times.refusal.message, times.refusal.hint ?? "");
     const nextAt = times.value.after(now()) ?? now();
-    const { tenant, keyId: actor, userId } = identity;
+    const { tenant, userId } = identity;
     const id = `sch-${randomBytes(10).toString("hex")}`;
     const schedule: Schedule = {
       name,
@@ -106,10 +95,14 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
       nextAt,
       userId,
     };
-    const stored = await records.put({ tenant, kind: SCHEDULE_KIND, id }, toBody(schedule), 0);
-    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
     const detail = { name, cron, timeZone, skill: run.skill, approve: run.approve ?? "ask" };
-    await records.audit({ tenant, actor, action: "schedule.created", subject: id, detail });
+    const stored = await records.put(
+      { tenant, kind: SCHEDULE_KIND, id },
+      toBody(schedule),
+      0,
+      tellOf(identity, "schedule.created", id, detail),
+    );
+    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
     return replyWith(showSchedule(stored), 201);
   },
 });
@@ -120,15 +113,14 @@ const listSchedules = defineRoute<PageQuery>({
   scope: "read",
   group: GROUP,
   summary: "List schedules.",
-  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of schedules; pass `next` as `after` for more.", schema: listOf(scheduleSchema) },
-  },
-  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const schedules = await records.list({ tenant, kind: SCHEDULE_KIND, after, limit });
-    const next = schedules.length === limit ? schedules.at(-1)?.id : undefined;
-    return replyWith({ data: schedules.map(showSchedule), ...(next !== undefined && { next }) });
-  },
+  query: pageShape,
+  answers: pageAnswer("schedules", scheduleSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => records.list({ tenant, kind: SCHEDULE_KIND, ...page }),
+      cursor: ({ id }) => id,
+      show: showSchedule,
+    }),
 });
 
 const readOneSchedule = defineRoute({
@@ -152,15 +144,17 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
   summary: "Pause a schedule, or let it go on from its next due time.",
   body: tableShape<PauseBody>({ isPaused: flagShape }, ["isPaused"]),
   answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
-  async handle({ body: { isPaused }, identity: { tenant, keyId: actor }, param }, { records, now }) {
-    const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
+  async handle({ body: { isPaused }, identity, param }, { records, now }) {
+    const stored = await records.get({ tenant: identity.tenant, kind: SCHEDULE_KIND, id: param("id") });
     const schedule = stored && readSchedule(stored);
     if (stored === undefined || schedule === undefined) {
       return refuseMissing("schedule", param("id"), "/v1/schedules");
     }
     const times = await readCron(schedule.cron, schedule.timeZone);
     const nextAt = (times.ok ? times.value.after(now()) : undefined) ?? schedule.nextAt;
-    const changed = await records.put(stored, toBody({ ...schedule, isPaused, nextAt }), stored.revision);
+    const body = toBody({ ...schedule, isPaused, nextAt });
+    const line = tellOf(identity, isPaused ? "schedule.paused" : "schedule.resumed", stored.id);
+    const changed = await records.put(stored, body, stored.revision, line);
     if (changed === undefined) {
       return refuse(
         409,
@@ -169,8 +163,6 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
         "Read it again, then repeat.",
       );
     }
-    const action = isPaused ? "schedule.paused" : "schedule.resumed";
-    await records.audit({ tenant, actor, action, subject: stored.id });
     return replyWith(showSchedule(changed));
   },
 });
@@ -182,13 +174,11 @@ const deleteSchedule = defineRoute({
   group: GROUP,
   summary: "Remove a schedule. Runs that it started go on.",
   answers: { 200: { about: "What was removed.", schema: objectOf({ id: TEXT_FIELD }) } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ identity, param }, { records }) {
     const id = param("id");
-    if (!(await records.delete({ tenant, kind: SCHEDULE_KIND, id }))) {
-      return refuseMissing("schedule", id, "/v1/schedules");
-    }
-    await records.audit({ tenant, actor, action: "schedule.removed", subject: id });
-    return replyWith({ id });
+    const key = { tenant: identity.tenant, kind: SCHEDULE_KIND, id };
+    const isGone = await records.delete(key, tellOf(identity, "schedule.removed", id));
+    return isGone ? replyWith({ id }) : refuseMissing("schedule", id, "/v1/schedules");
   },
 });
 

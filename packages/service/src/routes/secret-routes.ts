@@ -1,13 +1,14 @@
 /** Secrets: written and never read. What is stored is sealed with the master key; a worker opens it where a step runs. */
 
 import { readShape, tableShape } from "@metier/base/shape";
-import { boundedText, listOf, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, objectOf, plainName, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 
 const KIND = "secret";
 const GROUP = "secrets";
-const MOST_SECRETS = 1_000;
 const secretSchema = objectOf({ name: TEXT_FIELD, updatedAt: TIME_FIELD });
 
 interface SecretBody {
@@ -22,7 +23,8 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
   summary: "Write a secret. It cannot be read again over the API.",
   body: tableShape<SecretBody>({ value: boundedText(64 * 1024, 1) }, ["value"]),
   answers: { 200: { about: "Its name and time, never its value.", schema: secretSchema } },
-  async handle({ body: { value }, identity: { tenant, keyId: actor }, param }, { records, masterKey }) {
+  async handle({ body: { value }, identity, param }, { records, masterKey }) {
+    const { tenant } = identity;
     const name = param("name");
     if (!readShape(plainName, name).ok) {
       return refuseRequest(
@@ -34,30 +36,28 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
     const key = { tenant, kind: KIND, id: name };
     for (;;) {
       const before = await records.get(key);
-      const stored = await records.put(key, { sealed }, before?.revision ?? 0);
+      const line = tellOf(identity, before === undefined ? "secret.created" : "secret.changed", name);
+      const stored = await records.put(key, { sealed }, before?.revision ?? 0, line);
       if (stored === undefined) continue; // Somebody else wrote it at the same time: the later one counts.
-      const action = before === undefined ? "secret.created" : "secret.changed";
-      await records.audit({ tenant, actor, action, subject: name });
       return replyWith({ name, updatedAt: new Date(stored.updatedAt).toISOString() });
     }
   },
 });
 
-const listSecrets = defineRoute({
+const listSecrets = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/secrets",
   scope: "read",
   group: GROUP,
-  summary: "List the names of secrets.",
-  answers: { 200: { about: "Names and times, never values.", schema: listOf(secretSchema) } },
-  async handle({ identity: { tenant } }, { records }) {
-    const secrets = await records.list({ tenant, kind: KIND, limit: MOST_SECRETS });
-    const data = secrets.map(({ id, updatedAt }) => ({
-      name: id,
-      updatedAt: new Date(updatedAt).toISOString(),
-    }));
-    return replyWith({ data });
-  },
+  summary: "List the names of secrets, never their values.",
+  query: pageShape,
+  answers: pageAnswer("secrets", secretSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => records.list({ tenant, kind: KIND, ...page }),
+      cursor: ({ id }) => id,
+      show: ({ id, updatedAt }) => ({ name: id, updatedAt: new Date(updatedAt).toISOString() }),
+    }),
 });
 
 const deleteSecret = defineRoute({
@@ -67,13 +67,11 @@ const deleteSecret = defineRoute({
   group: GROUP,
   summary: "Remove a secret.",
   answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
-  async handle({ identity: { tenant, keyId: actor }, param }, { records }) {
+  async handle({ identity, param }, { records }) {
     const name = param("name");
-    if (!(await records.delete({ tenant, kind: KIND, id: name }))) {
-      return refuseMissing("secret", name, "/v1/secrets");
-    }
-    await records.audit({ tenant, actor, action: "secret.removed", subject: name });
-    return replyWith({ name });
+    const key = { tenant: identity.tenant, kind: KIND, id: name };
+    const isGone = await records.delete(key, tellOf(identity, "secret.removed", name));
+    return isGone ? replyWith({ name }) : refuseMissing("secret", name, "/v1/secrets");
   },
 });
 

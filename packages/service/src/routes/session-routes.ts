@@ -8,19 +8,13 @@ import { done, type Result } from "@metier/base/result";
 import { choiceShape, tableShape } from "@metier/base/shape";
 import { ENDED, type RecordKey, type StoredRecord } from "@metier/durable";
 import { createRunId } from "@metier/run/events";
-import {
-  boundedText,
-  DEFAULT_PAGE,
-  listOf,
-  NUMBER_FIELD,
-  objectOf,
-  pageLimit,
-  TEXT_FIELD,
-  TIME_FIELD,
-} from "../http/query-shapes.ts";
+import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
+import { boundedText, listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
+import { holdsScope } from "../keys/scopes.ts";
 import { type OrderedRun, type OrderOwner, orderRun, type TurnWish } from "../runs/order-run.ts";
 import { openProjection } from "../runs/project-event.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -54,16 +48,13 @@ interface MessageBody {
   readonly approve?: "ask" | "allow";
 }
 
-interface PageQuery {
-  readonly after?: string;
-  readonly limit?: number;
-}
-
 interface Turn {
   readonly number: number;
   readonly runId: string;
   readonly message: string;
   readonly approve?: "ask" | "allow" | undefined;
+  /** The key that sent it. */
+  readonly by?: string | undefined;
   /** Milliseconds since 1970. */
   readonly writtenAt: number;
 }
@@ -86,6 +77,7 @@ async function readTurns({ records }: ServiceContext, tenant: string, id: string
       runId: textOf(body.runId),
       message: textOf(body.message),
       approve,
+      by: textOf(body.by) || undefined,
       writtenAt,
     };
   });
@@ -135,7 +127,8 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
     [],
   ),
   answers: { 201: { about: "The session.", schema: sessionSchema } },
-  async handle({ body, identity: { tenant, userId } }, { records }) {
+  async handle({ body, identity }, { records }) {
+    const { tenant, userId } = identity;
     if (body.skill === undefined && body.agent === undefined) {
       return refuseRequest(
         "A session needs an `agent` or a `skill`.",
@@ -147,6 +140,7 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
       { tenant, kind: KIND, id },
       presentFields({ ...body, userId }) as JsonObject,
       0,
+      tellOf(identity, "session.created", id, presentFields({ skill: body.skill, agent: body.agent })),
     );
     if (stored === undefined) throw new Error(`A session with the id \`${id}\` exists already.`);
     return replyWith(showSession(stored), 201);
@@ -159,15 +153,14 @@ const listSessions = defineRoute<PageQuery>({
   scope: "read",
   group: GROUP,
   summary: "List sessions.",
-  query: tableShape<PageQuery>({ after: boundedText(64), limit: pageLimit }),
-  answers: {
-    200: { about: "A page of sessions; pass `next` as `after` for more.", schema: listOf(sessionSchema) },
-  },
-  async handle({ query: { after, limit = DEFAULT_PAGE }, identity: { tenant } }, { records }) {
-    const sessions = await records.list({ tenant, kind: KIND, after, limit });
-    const next = sessions.length === limit ? sessions.at(-1)?.id : undefined;
-    return replyWith({ data: sessions.map(showSession), ...(next !== undefined && { next }) });
-  },
+  query: pageShape,
+  answers: pageAnswer("sessions", sessionSchema),
+  handle: ({ query, identity: { tenant } }, { records }) =>
+    replyPage(query, {
+      read: (page) => records.list({ tenant, kind: KIND, ...page }),
+      cursor: ({ id }) => id,
+      show: showSession,
+    }),
 });
 
 const readSession = defineRoute({
@@ -226,6 +219,8 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
   async handle({ body, identity, param }, context) {
     const session = await findSession(context, identity, param("id"));
     if (!session.ok) return session;
+    const owner = checkOwner(identity, session.value);
+    if (!owner.ok) return owner;
     const allowed = checkApprove(identity, body.approve);
     if (!allowed.ok) return allowed;
     const turns = await readTurns(context, identity.tenant, param("id"));
@@ -234,7 +229,8 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
     const [number, runId, writtenAt] = [turns.length + 1, createRunId(context.now()), context.now()];
     const turn: Turn = { number, runId, writtenAt, ...body };
     const key = turnKey(identity.tenant, param("id"), turn.number);
-    if ((await context.records.put(key, { runId: turn.runId, ...body }, 0)) === undefined) {
+    const written = { runId: turn.runId, by: identity.keyId, ...body };
+    if ((await context.records.put(key, written, 0)) === undefined) {
       return refuse(
         409,
         "session_busy",
@@ -242,7 +238,7 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
         "Wait for its run to end.",
       );
     }
-    const ordered = await orderTurn(context, identity, session.value, turns, turn);
+    const ordered = await orderTurn(context, owner.value, session.value, turns, turn);
     if (ordered.ok)
       return replyWith({ run: turn.runId, turn: turn.number, status: ordered.value.status }, 201);
     await context.records.delete(key);
@@ -269,21 +265,42 @@ async function orderTurn(
   return orderRun(context, owner, wish, { id: runId });
 }
 
-/** Turns whose run a process that was killed could not write any more: it is written now. */
+/**
+ * Whom a turn is for: the user of the session, whoever sends it, since the conversation is theirs. A key may send for its own
+ * user, and an admin's for all; in a session of nobody in particular, each key may.
+ */
+function checkOwner(
+  { keyId, tenant, userId, scopes }: Identity,
+  session: StoredRecord,
+): Result<OrderOwner, HttpRefusal> {
+  const user = userOf(session);
+  if (user === undefined || user === userId || holdsScope(scopes, "admin")) {
+    return done({ tenant, keyId, userId: user });
+  }
+  const message = `Session \`${session.id}\` belongs to another user: this key may not speak for them.`;
+  return refuse(403, "other_user", message, "Use a key of that user, or open a session with this one.");
+}
+
+function userOf({ body: { userId } }: StoredRecord): string | undefined {
+  return typeof userId === "string" ? userId : undefined;
+}
+
+/**
+ * Turns whose run a process that was killed could not write any more: it is written now, for the user of the session, as it
+ * would have been then. One whose key was revoked since is dropped, as is one that cannot be ordered.
+ */
 export async function finishTurns(context: ServiceContext): Promise<void> {
   for (const session of await context.records.listAll(KIND)) {
-    const turns = await readTurns(context, session.tenant, session.id);
+    const { tenant, id } = session;
+    const turns = await readTurns(context, tenant, id);
     const last = turns.at(-1);
     if (last === undefined || context.now() - last.writtenAt > UNFINISHED_MS) continue;
     if ((await context.journal.get(last.runId)) !== undefined) continue;
-    const { userId } = session.body;
-    const owner = {
-      tenant: session.tenant,
-      userId: typeof userId === "string" ? userId : undefined,
-      keyId: session.id,
-    };
-    const ordered = await orderTurn(context, owner, session, turns.slice(0, -1), last);
-    if (!ordered.ok) await context.records.delete(turnKey(session.tenant, session.id, last.number));
+    const owner = { tenant, userId: userOf(session), keyId: last.by ?? id };
+    const isOrdered =
+      (await context.keys.stillActs(owner, context.now())) &&
+      (await orderTurn(context, owner, session, turns.slice(0, -1), last)).ok;
+    if (!isOrdered) await context.records.delete(turnKey(tenant, id, last.number));
   }
 }
 

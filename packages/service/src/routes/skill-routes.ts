@@ -66,15 +66,11 @@ const uploadSkill = defineRoute<Record<never, never>, Buffer>({
   answers: {
     201: { about: "The version; the same content again is the same version.", schema: versionSchema },
   },
-  async handle({ body, identity: { tenant, keyId } }, { shelf, records, notices }) {
+  async handle({ body, identity: { tenant, keyId } }, { shelf, notices }) {
     const uploaded = await shelf.upload(tenant, body, keyId);
     if (!uploaded.ok) return uploaded;
-    const { name, version, isNew, remarks } = uploaded.value;
-    if (isNew) {
-      const detail = { digest: version.digest };
-      await records.audit({ tenant, actor: keyId, action: "skill.uploaded", subject: name, detail });
-      notices.tell({ kind: "catalog", tenant });
-    }
+    const { name, version, remarks } = uploaded.value;
+    notices.tell({ kind: "catalog", tenant });
     return replyWith({ name, ...showVersion(version), remarks: [...remarks] }, 201);
   },
 });
@@ -102,11 +98,10 @@ const grantVersion = defineRoute({
   group: GROUP,
   summary: "Trust exactly this content of a skill. New runs get the newest version that is trusted.",
   answers: { 200: { about: "The version, trusted.", schema: versionSchema } },
-  async handle({ identity: { tenant, keyId }, param }, { shelf, records, notices }) {
+  async handle({ identity: { tenant, keyId }, param }, { shelf, notices }) {
     const [name, digest] = [param("name"), param("digest")];
     const version = isDigest(digest) ? await shelf.grant(tenant, name, digest, keyId) : undefined;
     if (version === undefined) return refuseVersion(name);
-    await records.audit({ tenant, actor: keyId, action: "skill.granted", subject: name, detail: { digest } });
     notices.tell({ kind: "catalog", tenant });
     return replyWith(showVersion(version));
   },
@@ -121,10 +116,9 @@ const removeVersion = defineRoute({
   answers: {
     200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD, digest: TEXT_FIELD }) },
   },
-  async handle({ identity: { tenant, keyId }, param }, { shelf, records, notices }) {
+  async handle({ identity: { tenant, keyId }, param }, { shelf, notices }) {
     const [name, digest] = [param("name"), param("digest")];
-    if (!isDigest(digest) || !(await shelf.remove(tenant, name, digest))) return refuseVersion(name);
-    await records.audit({ tenant, actor: keyId, action: "skill.removed", subject: name, detail: { digest } });
+    if (!isDigest(digest) || !(await shelf.remove(tenant, name, digest, keyId))) return refuseVersion(name);
     notices.tell({ kind: "catalog", tenant });
     return replyWith({ name, digest });
   },

@@ -3,8 +3,11 @@ import { type JsonObject, presentFields } from "@metier/base/json";
 import { fitShape, listShape, tableShape, testedShape } from "@metier/base/shape";
 import type { RecordStore, StoredRecord } from "@metier/durable";
 import { boundedText } from "../http/query-shapes.ts";
+import { tellOf } from "../keys/audit-line.ts";
+import type { Identity } from "../keys/identity.ts";
 
 const KIND = "agent";
+const PAGE = 500;
 
 /** What an agent is, in one version. */
 export interface AgentDefinition {
@@ -14,6 +17,8 @@ export interface AgentDefinition {
   readonly model?: string | undefined;
   /** The only skills it carries out; absent: all. */
   readonly skills?: readonly string[] | undefined;
+  /** The only tools it may call, of those that its runs may call at all; absent: all of them. */
+  readonly tools?: readonly string[] | undefined;
   readonly limits?: AgentLimits | undefined;
 }
 
@@ -35,6 +40,7 @@ export const agentFields = {
   description: boundedText(1_000),
   model: boundedText(200, 1),
   skills: listShape(boundedText(256, 1)),
+  tools: listShape(boundedText(256, 1)),
   limits: tableShape<AgentLimits>({
     maxIterations: limitShape,
     timeoutMs: limitShape,
@@ -89,52 +95,69 @@ async function readStored(
   return stored && readVersion(name, stored);
 }
 
+/** Their names, in the order in which they were made. */
 export async function listAgents(
   records: RecordStore,
   tenant: string,
-  after: string | undefined,
-  limit: number,
-): Promise<readonly AgentVersion[]> {
-  const heads = await records.list({ tenant, kind: KIND, after, limit });
-  const found = await Promise.all(heads.map(({ id }) => findAgentVersion(records, tenant, id)));
-  return found.filter((agent) => agent !== undefined);
+  page: { readonly after: string | undefined; readonly limit: number },
+): Promise<readonly string[]> {
+  return (await records.list({ tenant, kind: KIND, ...page })).map(({ id }) => id);
 }
 
-/** All of them, the oldest first. */
+/** The oldest first, from behind the version that `after` names. */
 export async function listVersions(
   records: RecordStore,
   tenant: string,
   name: string,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<readonly AgentVersion[]> {
-  const stored = await records.list({ tenant, kind: versionKind(name), limit: 1000 });
+  const behind = after === undefined ? undefined : versionId(Number(after));
+  const stored = await records.list({ tenant, kind: versionKind(name), after: behind, limit });
   return stored.flatMap((version) => readVersion(name, version) ?? []);
+}
+
+/** Also of an agent that was removed, and of a change that was cut off; 0: there never was one. */
+async function lastVersion(records: RecordStore, tenant: string, name: string): Promise<number> {
+  let last = 0;
+  for (;;) {
+    const after = last === 0 ? undefined : String(last);
+    const found = (await listVersions(records, tenant, name, { after, limit: PAGE })).at(-1);
+    if (found === undefined) return last;
+    last = found.version;
+  }
 }
 
 /** `isNew`: it must not be there yet; otherwise it must. `undefined`: that is not so, or somebody was faster. */
 export async function addVersion(
   records: RecordStore,
-  tenant: string,
+  by: Pick<Identity, "tenant" | "keyId">,
   name: string,
   definition: AgentDefinition,
   isNew: boolean,
 ): Promise<AgentVersion | undefined> {
+  const { tenant } = by;
   const key = { tenant, kind: KIND, id: name };
   const head = await records.get(key);
   if ((head === undefined) !== isNew) return undefined;
   // Versions of one that was removed stay for the runs that have them, and their numbers are not given again.
-  const last = (await listVersions(records, tenant, name)).at(-1)?.version ?? 0;
+  const last = await lastVersion(records, tenant, name);
   const stored = await records.put(
     { tenant, kind: versionKind(name), id: versionId(last + 1) },
     { definition: presentFields(definition) as unknown as JsonObject },
     0,
   );
   if (stored === undefined) return undefined;
-  const changed = await records.put(key, { newest: last + 1 }, head?.revision ?? 0);
+  const line = tellOf(by, isNew ? "agent.created" : "agent.changed", name, { version: last + 1 });
+  const changed = await records.put(key, { newest: last + 1 }, head?.revision ?? 0, line);
   return changed && readVersion(name, stored);
 }
 
-export function removeAgent(records: RecordStore, tenant: string, name: string): Promise<boolean> {
-  return records.delete({ tenant, kind: KIND, id: name });
+export function removeAgent(
+  records: RecordStore,
+  by: Pick<Identity, "tenant" | "keyId">,
+  name: string,
+): Promise<boolean> {
+  return records.delete({ tenant: by.tenant, kind: KIND, id: name }, tellOf(by, "agent.removed", name));
 }
 
 function newestOf({ body }: StoredRecord): number {

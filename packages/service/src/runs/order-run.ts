@@ -11,6 +11,7 @@ import type { DurableStatus } from "@metier/durable";
 import { type RunOrder, writeOrder, writeTurn } from "@metier/run";
 import { createRunId } from "@metier/run/events";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
+import { tellOf } from "../keys/audit-line.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { type AgentVersion, findAgentVersion } from "./agent-versions.ts";
@@ -86,25 +87,14 @@ export async function orderRun(
   const id = given === undefined ? await keepOrder(context, owner, wish, idempotencyKey) : done(given);
   if (!id.ok) return id;
   const { tenant, userId } = owner;
-  const isNew = await context.journal.create({
-    id: id.value,
-    tenant,
-    userId,
-    skill: wish.skill,
-    order: order.value,
-  });
+  const { skill, agent, approve = "ask" } = wish;
+  const detail = presentFields({ skill, agent, approve });
+  const isNew = await context.journal.create(
+    { id: id.value, tenant, userId, skill, order: order.value },
+    tellOf(owner, "run.started", id.value, detail),
+  );
   await context.engine.enqueue(id.value);
-  if (isNew) {
-    context.metrics.count("metier_runs_started_total");
-    const detail = presentFields({ skill: wish.skill, agent: wish.agent, approve: wish.approve ?? "ask" });
-    await context.records.audit({
-      tenant,
-      actor: owner.keyId,
-      action: "run.started",
-      subject: id.value,
-      detail,
-    });
-  }
+  if (isNew) context.metrics.count("metier_runs_started_total");
   return done({ id: id.value, status: "queued", isNew });
 }
 

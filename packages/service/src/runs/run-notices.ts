@@ -94,13 +94,14 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
   const tellQuestion = ({ id, runId }: Pick<Question, "id" | "runId">): void =>
     notices.tell({ kind: "approval", id, runId });
   return {
-    async create(run) {
-      const isNew = await journal.create(run);
+    async create(run, line) {
+      const isNew = await journal.create(run, line);
       if (isNew) tellRun(run.id);
       return isNew;
     },
     get: (runId) => journal.get(runId),
     list: (filter) => journal.list(filter),
+    usage: (filter) => journal.usage(filter),
     take: (lease) => journal.take(lease),
     async write(lease, batch) {
       const { runId, status, questions = [] } = batch;
@@ -114,16 +115,16 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     },
     entries: (runId) => journal.entries(runId),
     events: (runId, after, limit) => journal.events(runId, after, limit),
-    async cancel(runId) {
-      const run = await told(runId, journal.cancel(runId));
+    async cancel(runId, line) {
+      const run = await told(runId, journal.cancel(runId, line));
       tellRun(runId);
       return run;
     },
     question: (id) => journal.question(id),
     questionFor: (runId, key) => journal.questionFor(runId, key),
     questions: (filter) => journal.questions(filter),
-    async answer(id, answer) {
-      const outcome = await journal.answer(id, answer);
+    async answer(id, answer, line) {
+      const outcome = await journal.answer(id, answer, line);
       if (outcome.kind === "taken") tellQuestion(outcome.question);
       return outcome;
     },

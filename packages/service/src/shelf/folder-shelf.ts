@@ -72,8 +72,8 @@ export function openFolderShelf(parts: FolderShelfParts): SkillShelf {
       const granted = await grantStored(records, tenant, name, digest, by);
       return granted && toServed(granted);
     },
-    async remove(tenant, name, digest) {
-      const wasThere = await removeStored(records, tenant, name, digest);
+    async remove(tenant, name, digest, by) {
+      const wasThere = await removeStored(records, tenant, name, digest, by);
       if (wasThere) tryToRemove(placeOf(folder, tenant, name, digest));
       return wasThere;
     },
@@ -111,7 +111,7 @@ async function takeIn(
     files: files.length,
     bytes: files.reduce((sum, { size }) => sum + size, 0),
   });
-  return done({ name, version: toServed(stored.version), isNew: stored.isNew, remarks });
+  return done({ name, version: toServed(stored), remarks });
 }
 
 type FoundSkill = Awaited<ReturnType<typeof findSourceSkills>>["skills"][number];

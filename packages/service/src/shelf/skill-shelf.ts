@@ -24,6 +24,7 @@ export interface ServedSkill {
   readonly current?: string | undefined;
 }
 
+/** `by`: the key that asks, for the audit log, in which each change has a line. */
 export interface SkillShelf {
   list(tenant: string): Promise<readonly ServedSkill[]>;
   /** Newest first; none for a skill that was not uploaded. */
@@ -33,7 +34,7 @@ export interface SkillShelf {
   /** `undefined`: there is no such version. */
   grant(tenant: string, name: string, digest: string, by: string): Promise<ServedVersion | undefined>;
   /** Whether there was one. Runs that wait on it are not resumed. */
-  remove(tenant: string, name: string, digest: string): Promise<boolean>;
+  remove(tenant: string, name: string, digest: string, by: string): Promise<boolean>;
   /** Where a version lies, for the worker. */
   folder(tenant: string, name: string, digest: string): Promise<string | undefined>;
 }
@@ -41,7 +42,6 @@ export interface SkillShelf {
 export interface UploadedSkill {
   readonly name: string;
   readonly version: ServedVersion;
-  readonly isNew: boolean;
   /** What is worth knowing about it, none of it an error. */
   readonly remarks: readonly string[];
 }

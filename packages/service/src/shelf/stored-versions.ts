@@ -2,7 +2,8 @@
 import { presentFields } from "@metier/base/json";
 import { choiceShape, countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
-import type { RecordStore } from "@metier/durable";
+import type { NewAuditLine, RecordStore } from "@metier/durable";
+import { tellOf } from "../keys/audit-line.ts";
 import type { ServedVersion } from "./skill-shelf.ts";
 
 const KIND = "skill";
@@ -49,12 +50,13 @@ export async function addStored(
   tenant: string,
   name: string,
   version: StoredVersion,
-): Promise<{ readonly version: StoredVersion; readonly isNew: boolean }> {
+): Promise<StoredVersion> {
   await records.put({ tenant, kind: KIND, id: name }, {}, 0);
   const key = { tenant, kind: versionKind(name), id: version.digest };
-  const isNew = (await records.put(key, presentFields({ ...version }), 0)) !== undefined;
+  const line = lineOf(tenant, version.uploadedBy, "skill.uploaded", name, version.digest);
+  const isNew = (await records.put(key, presentFields({ ...version }), 0, line)) !== undefined;
   const there = isNew ? undefined : (await records.get(key))?.body;
-  return { version: fitShape(versionShape, there) ?? version, isNew };
+  return fitShape(versionShape, there) ?? version;
 }
 
 /** `undefined`: there is no such version. Who granted it first stays. */
@@ -71,7 +73,8 @@ export async function grantStored(
     const version = stored && fitShape(versionShape, stored.body);
     if (stored === undefined || version === undefined) return undefined;
     const granted: StoredVersion = { ...version, trust: "trusted", grantedBy: version.grantedBy ?? by };
-    if (await records.put(key, presentFields({ ...granted }), stored.revision)) return granted;
+    const line = lineOf(tenant, by, "skill.granted", name, digest);
+    if (await records.put(key, presentFields({ ...granted }), stored.revision, line)) return granted;
   }
 }
 
@@ -81,8 +84,10 @@ export async function removeStored(
   tenant: string,
   name: string,
   digest: string,
+  by: string,
 ): Promise<boolean> {
-  const wasThere = await records.delete({ tenant, kind: versionKind(name), id: digest });
+  const line = lineOf(tenant, by, "skill.removed", name, digest);
+  const wasThere = await records.delete({ tenant, kind: versionKind(name), id: digest }, line);
   const isLast = wasThere && (await readVersions(records, tenant, name)).length === 0;
   if (isLast) await records.delete({ tenant, kind: KIND, id: name });
   return wasThere;
@@ -90,4 +95,8 @@ export async function removeStored(
 
 function versionKind(name: string): string {
   return `skill-version/${name}`;
+}
+
+function lineOf(tenant: string, keyId: string, action: string, name: string, digest: string): NewAuditLine {
+  return tellOf({ tenant, keyId }, action, name, { digest });
 }

@@ -20,6 +20,8 @@ export const WORK_DIR = "/srv/metier-home/state/runs/some-run/work";
 export interface ScriptOptions {
   /** How long questions wait. */
   readonly expireAfterMs?: number;
+  /** Of the calls that wait for approval. */
+  readonly input?: Json;
 }
 
 export function scriptRuns(
@@ -122,10 +124,10 @@ function makeQuestion(
   runId: string,
   key: string,
   line: string,
-  { expireAfterMs }: ScriptOptions,
+  { expireAfterMs, input = { path: `${WORK_DIR}/notes.txt` } }: ScriptOptions,
 ): NewQuestion {
   const [verb = "", rest = ""] = line.split(/ (.*)/);
-  const call = { tool: rest, input: { path: `${WORK_DIR}/notes.txt` }, rule: "ask" };
+  const call = { tool: rest, input, rule: "ask" };
   return {
     id: `q-${runId}-${key}`,
     key,

@@ -111,8 +111,14 @@ function decideFor(input: TrustInput, root: TrustRoot, path: string): TrustDecis
     const until = forReader({
       command: `${trustCommand(input.name)} or \`trusted-paths\` in your config says otherwise`,
       program: "`trustedPaths`, or `trusted-paths` in the user's config, names its folder",
+      upload: () => "an admin grants exactly this content",
     });
-    return untrusted(change ?? `A skill of scope \`${input.scope}\` is untrusted until ${until}.`);
+    const what = forReader({
+      command: `A skill of scope \`${input.scope}\``,
+      program: `A skill of scope \`${input.scope}\``,
+      upload: () => "An uploaded skill",
+    });
+    return untrusted(change ?? `${what} is untrusted until ${until}.`);
   }
   if (grant?.decision === "trusted") return trusted(`You trust the folder \`${grant.path}\`.`);
   const folder = isInside(path, root.grantFolder) ? root.grantFolder : root.realPath;

@@ -47,7 +47,7 @@ async function loadAll(stopped: AbortSignal): Promise<void> {
   let count = 0;
   all.value = { ...all.peek(), isLoading: true, failure: undefined };
   for (;;) {
-    const path = before === undefined ? FIRST_RUNS : `${FIRST_RUNS}&before=${encodeURIComponent(before)}`;
+    const path = before === undefined ? FIRST_RUNS : `${FIRST_RUNS}&after=${encodeURIComponent(before)}`;
     const answer = await ask<ApiList<ApiRunSummary>>(path);
     if (stopped.aborted) return;
     if (!answer.ok) {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { type Places, realPathOr } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
-import { compareText, showNames } from "@metier/base/text";
+import { compareText, forReader, showNames } from "@metier/base/text";
 import { findInstalledPackages, type PlacedFolder, type Sandbox } from "@metier/sandbox";
 import type { AddressBook } from "@metier/sandbox/egress";
 import { hasFolder, type Scope, type Skill, type Trust } from "@metier/skills";
@@ -147,7 +147,9 @@ const NO_PYTHON = notBuilt(
 function whyNotBuilt(request: EnvironmentRequest): InstallationFault | undefined {
   const { skill, folder, trust, config, sandbox } = request;
   if (!trustAllows(trust, "build-environment")) {
-    const hint = `Read it with \`metier read ${skill}\`; \`metier trust ${skill}\` trusts it.`;
+    const advice = `Read it with \`metier read ${skill}\`; \`metier trust ${skill}\` trusts it.`;
+    const upload = (grant: string): string => `An admin trusts exactly this content: ${grant}.`;
+    const hint = forReader({ command: advice, program: advice, upload });
     return notBuilt("it is untrusted here.", hint);
   }
   if (!config.environments.build) {
