@@ -5,16 +5,18 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { sayFault } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
+import { fitShape, recordShape, textShape } from "@metier/base/shape";
 import {
   type AdvanceOutcome,
   type DurableRun,
   ENDED,
+  type JournalEntry,
   type JournalStore,
   LeaseLostError,
   type RunLease,
   type SnapshotStore,
 } from "@metier/durable";
-import type { SavedChat } from "../events/saved-chat.ts";
+import { type SavedChat, savedChatShape } from "../events/saved-chat.ts";
 import { invokeAnywhere } from "../run/invoke-skill.ts";
 import type { RunHost } from "../run/run-request.ts";
 import { failedResult, type RunResult, refusedResult } from "../run/run-result.ts";
@@ -92,15 +94,31 @@ async function advanceSkill(
 
 const SAVED = "chat";
 
+/** What a turn leaves for the next one: the session with it, and its folder. */
+interface SavedTurn {
+  readonly saved: SavedChat;
+  readonly folder?: string | undefined;
+}
+
+const savedTurnShape = recordShape<SavedTurn>({ saved: savedChatShape, folder: textShape }, ["folder"]);
+
+/** Nothing of one that never came to its end. */
+function readTurn(entries: readonly JournalEntry[]): SavedTurn | undefined {
+  const entry = entries.find(({ key }) => key === SAVED);
+  const turn = entry && fitShape(savedTurnShape, entry.value);
+  if (entry && turn === undefined) throw new Error("The session cannot be read: its journal is damaged.");
+  return turn;
+}
+
 async function advanceTurn(
   host: RunHost,
   order: TurnOrder,
   { store, steps, asking, runId, signal }: Advance & Pick<AdvanceOptions, "store">,
 ): Promise<Leave | undefined> {
   const before = order.previous === undefined ? [] : await store.entries(order.previous);
-  const from = before.find(({ key }) => key === SAVED)?.value as { readonly saved: SavedChat } | undefined;
+  const from = readTurn(before);
   const results = before.flatMap(({ key, value }) => (key.startsWith("result ") ? [value] : []));
-  const folder = newestFolder(results) ?? (from as { readonly folder?: string } | undefined)?.folder;
+  const folder = newestFolder(results) ?? from?.folder;
   const durable = makeDurable(steps, asking, folder);
   const options = { ...toChatOptions(order), from: from?.saved };
   const { turn, left, saved } = await takeDurableTurn(host, options, order.message, {
@@ -109,7 +127,8 @@ async function advanceTurn(
     signal,
   });
   if (left !== undefined) return left;
-  const value = JSON.parse(JSON.stringify({ saved, folder })) as Json;
+  const next: SavedTurn = { saved, folder };
+  const value = JSON.parse(JSON.stringify(next)) as Json;
   await steps.end(turn, { key: SAVED, value, snapshot: folder });
   return undefined;
 }

@@ -2,9 +2,10 @@
  * A durable run as it begins and as it goes on: what was decided at its start holds for all of it. It goes on only with the
  * same content of its skill and the same configuration; otherwise it ends and says why.
  */
-import { createHash } from "node:crypto";
-import type { Json } from "@metier/base/json";
+import { digestBytes } from "@metier/base/digest";
+import { canonicalText, type Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
+import { createTurns, type Turns } from "@metier/base/turns";
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
 import { identifyContent } from "@metier/skills/trust";
@@ -41,18 +42,6 @@ export interface DurableRunParts {
   acting?: string | undefined;
   /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
   acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
-}
-
-/** Acts one after the other; each hears of its own fault alone. */
-type Turns = <Value>(act: () => Promise<Value>) => Promise<Value>;
-
-function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  return (act) => {
-    const acted = last.then(act);
-    last = acted.catch(() => undefined);
-    return acted;
-  };
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -96,7 +85,7 @@ export async function holdToStart(
 ): Promise<Result<string, StartFault>> {
   if (durable === undefined) return done(prompt);
   const { steps } = durable;
-  const config = digestOf(host.config());
+  const config = digestBytes(canonicalText(host.config()));
   const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
@@ -125,13 +114,6 @@ export async function holdToStart(
 function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
   const content = skill.location === "" ? undefined : identifyContent(skill);
   return content?.ok ? content.value.digest : digest;
-}
-
-function digestOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, part: unknown) =>
-    part instanceof Map || part instanceof Set ? [...part] : part,
-  );
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** What a call leaves in the run beside its answer. */

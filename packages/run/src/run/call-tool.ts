@@ -99,7 +99,7 @@ async function answerCall(
   };
   const { durable } = live.context;
   // Its snapshot is part of its turn: another call would be half in it.
-  return durable && takesTurn(call.tool, live) ? durable.turns(carryOut) : carryOut();
+  return durable && takesTurn(call.tool, live) ? durable.turns.alone(carryOut) : carryOut();
 }
 
 async function execute(
