@@ -13,6 +13,7 @@ import { type ConversationMemory, createMemory } from "../invoke/conversation-tr
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { RunHost } from "../run/run-request.ts";
 import type { StartFault } from "../run/run-result.ts";
+import type { ActingCall } from "./acting-call.ts";
 import type { Spent } from "./journal-model.ts";
 import { createParking, type Parking } from "./parking.ts";
 import type { RunSteps } from "./run-steps.ts";
@@ -38,10 +39,10 @@ export interface DurableRunParts {
   readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
+  /** Hosts that it has reached, in all processes. */
+  readonly reached: Set<string>;
   /** The call that changes something now: what is asked for outside is asked for by it. */
-  acting?: string | undefined;
-  /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
-  acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
+  acting?: ActingCall | undefined;
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -52,6 +53,7 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
     parking: createParking(),
     spent: new Map(),
     turns: createTurns(),
+    reached: new Set(steps.all("reached ").map(String)),
     step: 0,
   };
 }
@@ -140,8 +142,16 @@ export function recallMemory(
  * with the folder of the turn before it.
  */
 export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
-  const newest = newestFolder(durable.steps.all("result ", "stop ")) ?? durable.folderBefore;
-  if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
+  if (durable.steps.isResumed || folderNow(durable) !== undefined) await undoChanges(durable, folder);
+}
+
+/** The same while the run is under way: what a call has done so far did not happen. */
+export function undoChanges(durable: DurableRunParts, folder: string): Promise<void> {
+  return durable.steps.restoreFolder(folderNow(durable), folder);
+}
+
+function folderNow({ steps, folderBefore }: DurableRunParts): string | undefined {
+  return newestFolder(steps.all("result ", "stop ")) ?? folderBefore;
 }
 
 /** The name of the last snapshot among what was recorded of calls and hooks. */

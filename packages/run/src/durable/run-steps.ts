@@ -50,6 +50,10 @@ export interface RunSteps {
    * new one is written with it.
    */
   ask(question: Omit<NewQuestion, "id">, tell: (questionId: string) => void): Promise<Question>;
+  /** The question of this key, if it was asked. */
+  asked(key: string): Promise<Question | undefined>;
+  /** Events that earlier processes have written, in order. */
+  earlier(): AsyncIterable<RunEvent>;
   /** A run that this one starts, recorded under the same lease. */
   child(runId: string, skill: string): Promise<RunSteps>;
   /** Keeps the work folder as it is; gives the snapshot's name, or nothing where folders are not kept. */
@@ -111,6 +115,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       await writer.write({ questions: [{ ...question, id }], activeMs: activeMs() });
       return required(await store.question(id), `question \`${id}\``);
     },
+    asked: (key) => store.questionFor(run.id, key),
+    earlier: () => readEvents(store, run),
     async child(runId, skill) {
       const child = await recordChild(options, runId, skill);
       return openRunSteps({ ...options, run: child, lease: { ...lease, lost: writer.lost } });
@@ -136,6 +142,19 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     lost: writer.lost,
     stopping: lease.stopping,
   };
+}
+
+const EVENTS_AT_ONCE = 1000;
+
+async function* readEvents(
+  store: JournalStore,
+  { id, lastEvent }: Pick<DurableRun, "id" | "lastEvent">,
+): AsyncGenerator<RunEvent> {
+  for (let after = 0; after < lastEvent; ) {
+    const page = await store.events(id, after, EVENTS_AT_ONCE);
+    for (const { seq, event } of page) if (seq <= lastEvent) yield event as unknown as RunEvent;
+    after = page.at(-1)?.seq ?? lastEvent;
+  }
 }
 
 function findAll(entries: ReadonlyMap<string, Json>, prefixes: readonly string[]): readonly Json[] {

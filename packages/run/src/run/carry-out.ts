@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { removeFolder } from "@metier/base/files";
 import type { Result } from "@metier/base/result";
 import type { ModelMessage } from "ai";
+import type { DurableRunParts } from "../durable/durable-run.ts";
 import type { Leave } from "../durable/parking.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import { runFolder } from "../events/run-log.ts";
@@ -54,6 +55,7 @@ export async function carryOut(
   const live = beginRun(context);
   let ended: CarriedOut;
   try {
+    if (durable?.steps.isResumed) await recallUses(context, durable);
     const { outcome, held } = await loopToAnswer(live);
     live.stop.end();
     await live.slots.idle(); // A tool that was stopped still ends its processes; nothing outlives the run.
@@ -68,6 +70,14 @@ export async function carryOut(
   dropFolder(context, context.isIsolated);
   const diagnostics = [...context.diagnostics(ended.result.diagnostics), ...recorder.diagnostics];
   return { ...ended, result: { ...ended.result, diagnostics } };
+}
+
+/** What commands asked of capabilities before the run was taken up is part of its result. */
+async function recallUses({ host, capabilityNotes }: RunContext, { steps }: DurableRunParts): Promise<void> {
+  if (host.capabilities === undefined) return;
+  for await (const event of steps.earlier()) {
+    if (event.type === "capability-called") capabilityNotes.recall(event);
+  }
 }
 
 /** The run goes on elsewhere: what it has said is kept, and nothing is said about an end. */

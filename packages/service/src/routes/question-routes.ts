@@ -40,6 +40,8 @@ const approvalSchema = objectOf(
     run: TEXT_FIELD,
     kind: TEXT_FIELD,
     tool: TEXT_FIELD,
+    capability: TEXT_FIELD,
+    operation: TEXT_FIELD,
     input: {},
     status: statusSchema,
     askedAt: TIME_FIELD,
@@ -230,7 +232,8 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
   path: "/v1/approvals/{id}",
   scope: "approve",
   group: GROUP,
-  summary: "Approve or deny a tool call. With `input`, the call is approved as you have edited it.",
+  summary:
+    "Approve or deny a tool call, or a change by a capability. With `input`, a tool call is approved as you have edited it.",
   body: tableShape<ApprovalBody>(
     { decision: choiceShape("approve", "deny"), note: boundedText(10_000), input: jsonShape },
     ["decision"],
@@ -241,6 +244,12 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
       return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+    }
+    if (found.value.kind === "confirmation" && "input" in answer) {
+      return refuseRequest(
+        "A change by a capability cannot be edited: what is confirmed is exactly what is asked.",
+        "Leave `input` out, or deny it with a `note` that says what to do instead.",
+      );
     }
     const status = decision === "approve" ? "approved" : "denied";
     return giveAnswer(context, identity, found.value, { status, answer });
