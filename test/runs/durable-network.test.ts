@@ -13,7 +13,7 @@ import {
 import { PUBLIC, type Site, startSite } from "../support/loopback-site.ts";
 import { pretendPublic } from "../support/public-sites.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { bash, calls, createRunWorld, eventsOf, says } from "../support/scripted-runs.ts";
+import { bash, createRunWorld, eventsOf, says } from "../support/scripted-runs.ts";
 import type { World } from "../support/world.ts";
 
 const CALLER = { userId: "ada", chatId: "42", chatType: "private" } as const;
@@ -47,14 +47,9 @@ const ADD = `metier-sb capability invoke -c ledger.book -o add -i '{"text": "a"}
 describeSandbox("a durable run that reaches a host", () => {
   test("names it in its result, also when another process ends it", async () => {
     const reaching = await openSite();
-    const durable = openDurable(reaching.world, [
-      bash(reaching.fetchPage),
-      calls("write_file", { path: "a.txt", content: "a" }),
-      says("Done."),
-    ]);
+    const durable = openDurable(reaching.world, [bash(reaching.fetchPage), bash(ADD), says("Done.")]);
     const first = await open(reaching, durable);
-    const order = { skill: "fetcher", message: "Do it.", caller: CALLER, write: true };
-    const runId = await first.durable.start(order);
+    const runId = await first.durable.start({ skill: "fetcher", message: "Do it.", caller: CALLER });
     await workUntil(first, runId, "waiting");
     const { id } = await onlyQuestion(first);
     await first.durable.answer(id, { status: "denied", by: "bob" });

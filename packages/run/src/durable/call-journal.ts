@@ -58,15 +58,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
   const { context } = live;
   const name = callName(durable, call.callId);
   const denied = live.denied.length;
-  const waiting: CallWaiting = {
-    step: durable.step,
-    callId: call.callId,
-    isFinal: mayHaveActed(tool, live),
-    isEnding: false,
-    stop: new AbortController(),
-    ended: Promise.withResolvers(),
-    tell: (event) => void context.recorder.emit(event),
-  };
+  const waiting = openWaiting(call, live, durable);
   let hasEntered = false;
   return {
     recorded() {
@@ -98,14 +90,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
     },
     waits: waiting.stop.signal,
     isStillWaiting: () => isStillWaiting(steps, name),
-    async leave() {
-      if (durable.acting?.waiting === waiting) durable.acting = undefined;
-      // A run that leaves is given its folder where it is taken up.
-      const isUndone = waiting.isEnding && durable.parking.leave === undefined;
-      const undoing = isUndone ? undoChanges(durable, context.place.world.workDir) : Promise.resolve();
-      await undoing.catch(() => durable.parking.go("released")); // There it is tried again, and its fault told.
-      waiting.ended.resolve();
-    },
+    leave: () => leaveTurn(waiting, live, durable),
     async end(finish) {
       const mayHaveChanged = hasEntered && (takesTurn(tool, live) || context.hooks.length > 0);
       const kept = mayHaveChanged ? await steps.keepFolder(context.place.world.workDir) : undefined;
@@ -123,6 +108,28 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       return output;
     },
   };
+}
+
+function openWaiting({ callId, tool }: JournaledCall, live: LiveRun, { step }: DurableRunParts): CallWaiting {
+  const stop = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  const isFinal = mayHaveActed(tool, live);
+  const { recorder } = live.context;
+  return { step, callId, isFinal, isEnding: false, stop, ended, tell: (event) => void recorder.emit(event) };
+}
+
+async function leaveTurn(
+  waiting: CallWaiting,
+  { context }: LiveRun,
+  durable: DurableRunParts,
+): Promise<void> {
+  if (durable.acting?.waiting === waiting) durable.acting = undefined;
+  // A run that leaves is given its folder where it is taken up.
+  if (waiting.isEnding && durable.parking.leave === undefined) {
+    const undoing = undoChanges(durable, context.place.world.workDir);
+    await undoing.catch(() => durable.parking.go("released")); // There it is tried again, and its fault told.
+  }
+  waiting.ended.resolve();
 }
 
 /** The run goes on; should its process end, its folder is what the last snapshot has. */

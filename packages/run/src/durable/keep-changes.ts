@@ -19,6 +19,7 @@ import type { Redactor } from "@metier/sandbox/secrets";
 import {
   type ActingCall,
   type CallWaiting,
+  type ChangeRecord,
   changesOf,
   isInDoubt,
   recordOnce,
@@ -123,8 +124,8 @@ function keepOne(open: OpenChange): KeptChange {
       requireGoingOn(acting);
       acting.underWay.add(invoking);
       const what = `${capability} ${operation.name}`;
-      const record = { call: name, id, what, isIdempotent: operation.idempotent };
-      await recordOnce(steps, `change ${name} ${id}`, record);
+      const record: ChangeRecord = { call: name, id, what, isIdempotent: operation.idempotent };
+      await recordOnce(steps, `change ${name} ${id}`, { ...record });
     },
     async end(answer) {
       const kept = open.redactor.redactJson(JSON.parse(JSON.stringify(answer)) as Json);
