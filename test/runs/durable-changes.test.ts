@@ -148,6 +148,20 @@ describeSandbox("a change that nobody is there to confirm", () => {
     expect(logOf(ledger, runId)).toBe("all\n");
   });
 
+  test("of a command that looks what is left to do is made, and what was made is not", async () => {
+    const read = "metier-sb capability invoke -c ledger.book -o read";
+    const command = ["a", "b"].map((line) => `${read} | grep -q "add ${line}" || ${invoke("add", line)}`);
+    const ledger = openLedger([bash(command.join("; ")), says("Done.")]);
+    const metier = await open(ledger);
+    const runId = await startWaiting(metier);
+    for (const status of ["waiting", "completed"] as const) {
+      const { id } = await onlyQuestion(metier);
+      await metier.durable.answer(id, { status: "approved", by: "bob" });
+      await workUntil(metier, runId, status, "failed");
+    }
+    expect(readLedger(ledger.world.root)).toEqual(["add a", "add b"]);
+  });
+
   test("is asked about again for another input of the same call, and in another call", async () => {
     const ledger = openLedger([
       bash(invoke("add", "same")),

@@ -233,7 +233,7 @@ function tellDoubt(fault: CapabilityFault, { operation, idempotencyKey }: ReadyC
   if (!DOUBTFUL.has(fault.code)) return fault;
   const hint =
     operation.idempotent && idempotencyKey !== undefined
-      ? "Call again with the same idempotency key: the operation is idempotent."
+      ? "Call again with the same input, and the same idempotency key if you gave one: the operation is idempotent."
       : "Look at the system itself whether it happened before you call again.";
   return { ...fault, message: `${fault.message} Whether the change was made is not known.`, hint };
 }

@@ -14,8 +14,10 @@ export interface ActingCall {
   readonly name: string;
   /** Changes that this execution of it has asked for: how often, by their digest. */
   readonly asked: Map<string, number>;
-  /** Those of them that are under way. */
+  /** What has begun to make changes, until it is over. */
   readonly underWay: Set<Promise<unknown>>;
+  /** Changes that were begun, and of which nobody knows what came of them. */
+  readonly doubtful: Set<string>;
   /** Absent: it cannot wait for a person, as a hook at the end of a run. */
   readonly waiting?: CallWaiting | undefined;
   /** That it asked for something outside is recorded, or being recorded. */
@@ -38,7 +40,7 @@ export interface CallWaiting {
 }
 
 export function beginActing(name: string, waiting?: CallWaiting): ActingCall {
-  return { name, waiting, asked: new Map(), underWay: new Set() };
+  return { name, waiting, asked: new Map(), underWay: new Set(), doubtful: new Set() };
 }
 
 /** Something outside is asked for by the call that is being carried out: recorded before it is. */

@@ -27,7 +27,9 @@ export interface CallJournal {
   /** Just before it is carried out. */
   begin(): Promise<void>;
   /** Aborted when it has to wait for a person while it is under way: it is ended then, and begins again after the answer. */
-  readonly waits: AbortSignal;
+  readonly stop: AbortSignal;
+  /** Whether it has to, also if it ended by itself meanwhile. */
+  isEnding(): boolean;
   /** Another process ended it for that, and there is no answer yet. */
   isStillWaiting(): Promise<boolean>;
   /** Its turn is over, whatever came of it. What one that waits has done to the work folder is undone first. */
@@ -88,7 +90,8 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       if (!matters || steps.find(`intent ${name}`) !== undefined) return;
       await steps.record(`intent ${name}`, { tool: tool.name });
     },
-    waits: waiting.stop.signal,
+    stop: waiting.stop.signal,
+    isEnding: () => waiting.isEnding,
     isStillWaiting: () => isStillWaiting(steps, name),
     leave: () => leaveTurn(waiting, live, durable),
     async end(finish) {

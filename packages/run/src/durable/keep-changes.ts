@@ -56,8 +56,6 @@ export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end()
     const id = nameChange(change, acting);
     const known = steps.find(`changed ${acting.name} ${id}`) as unknown as Answer<JsonObject> | undefined;
     if (known !== undefined) return known;
-    const isNew = steps.find(`change ${acting.name} ${id}`) === undefined;
-    if (isNew && leftOut(durable, acting)) return { ok: false, fault: otherThanBefore(change) };
     return keepOne({ ...keeping, change, acting, id, invoking });
   };
   return { keep, end };
@@ -82,12 +80,14 @@ function asItIs({ idempotencyKey }: AskedChange): KeptChange {
   return { idempotencyKey, confirm: async (_, ask) => ask?.(), begin: nothing, end: nothing };
 }
 
-function nameChange(change: AskedChange, { asked }: ActingCall): string {
+function nameChange(change: AskedChange, { asked, doubtful }: ActingCall): string {
   const { capability, operation, account = null, input, idempotencyKey = null } = change;
   const digest = digestOf([capability, operation.name, account, input, idempotencyKey]);
-  const times = (asked.get(digest) ?? 0) + 1;
-  asked.set(digest, times);
-  return `${digest}-${times}`;
+  const before = asked.get(digest) ?? 0;
+  // Whoever tries again what may have happened means the same change.
+  if (operation.idempotent && doubtful.delete(`${digest}-${before}`)) return `${digest}-${before}`;
+  asked.set(digest, before + 1);
+  return `${digest}-${before + 1}`;
 }
 
 function digestOf(value: unknown): string {
@@ -99,9 +99,10 @@ function hasAsked({ asked }: ActingCall, id: string): boolean {
   return (asked.get(digest) ?? 0) >= Number(times);
 }
 
-/** Whether the call made a change before that it has not asked for this time: then it does something else now. */
-function leftOut({ steps }: DurableRunParts, acting: ActingCall): boolean {
-  return changesOf(steps, acting.name).some(({ id }) => !hasAsked(acting, id));
+/** Whether it is new, and the call made one before that it has not asked for this time: then it does something else now. */
+function isOther({ durable: { steps }, acting, id: ownId }: OpenChange): boolean {
+  const made = changesOf(steps, acting.name);
+  return !made.some(({ id }) => id === ownId) && made.some(({ id }) => !hasAsked(acting, id));
 }
 
 function otherThanBefore(change: AskedChange): CapabilityFault {
@@ -123,12 +124,14 @@ function keepOne(open: OpenChange): KeptChange {
     async begin() {
       requireGoingOn(acting);
       acting.underWay.add(invoking);
+      acting.doubtful.add(id); // Until it is known what came of it.
       const what = `${capability} ${operation.name}`;
       const record: ChangeRecord = { call: name, id, what, isIdempotent: operation.idempotent };
       await recordOnce(steps, `change ${name} ${id}`, { ...record });
     },
     async end(answer) {
       const kept = open.redactor.redactJson(JSON.parse(JSON.stringify(answer)) as Json);
+      acting.doubtful.delete(id);
       await steps.record(`changed ${name} ${id}`, kept);
     },
   };
@@ -146,6 +149,7 @@ async function confirm(
   if (said === "yes" || said === "no") return said;
   const asked = await steps.asked(key);
   if (asked === undefined && ask) {
+    if (isOther(open)) return otherThanBefore(open.change); // A person who is asked by a row sees that.
     const now = await ask();
     if (now === "yes" || now === "no") await recordOnce(steps, `said ${key}`, now);
     if (now !== "later") return now;
@@ -154,12 +158,11 @@ async function confirm(
   if (waiting === undefined) return ask && "later";
   const refusal = asked === undefined ? refuseWaiting(open, waiting) : undefined;
   if (refusal) return refusal;
-  const question = asked ?? (await askPerson(open, waiting, key));
-  if (question.status === "pending") return endCall(open, waiting, key);
-  await tellAnswer(open, waiting, key, question);
-  if (question.status === "approved") return "yes";
+  if (asked === undefined || asked.status === "pending") return waitForPerson(open, waiting, key);
+  await tellAnswer(open, waiting, key, asked);
+  if (asked.status === "approved") return "yes";
   return notConfirmed(
-    `${nameOf(open.change)} was not performed: ${explainAnswer(question).rule}.`,
+    `${nameOf(open.change)} was not performed: ${explainAnswer(asked).rule}.`,
     "Ask the user what to do instead; do not repeat the call.",
   );
 }
@@ -209,15 +212,11 @@ function describeChange({ change, redactor }: OpenChange): JsonObject {
   return redactor.redactJson(body) as JsonObject;
 }
 
-async function askPerson(
-  open: OpenChange,
-  { step, callId, tell }: CallWaiting,
-  key: string,
-): Promise<Question> {
+async function askPerson(open: OpenChange, { step, callId, tell }: CallWaiting, key: string): Promise<void> {
   const body = describeChange(open);
   const [tool, rule] = [String(body.tool), String(body.rule)];
   const input = body.input ?? {};
-  return askOnce(open.durable, { key, kind: "confirmation", body }, (questionId) =>
+  await askOnce(open.durable, { key, kind: "confirmation", body }, (questionId) =>
     tell({ type: "approval-asked", kind: "confirmation", step, callId, tool, questionId, input, rule }),
   );
 }
@@ -234,13 +233,14 @@ async function tellAnswer(
   await durable.steps.record(`told ${key}`, true);
 }
 
-/** What else it changes comes to its end first; then all of it is ended, before it does anything with an answer. */
-async function endCall(
-  { durable, acting, change, id }: OpenChange,
-  waiting: CallWaiting,
-  key: string,
-): Promise<CapabilityFault> {
+/**
+ * From here on the call gets nothing done, and begins again after the answer, also if that comes at once. What else it changes
+ * comes to its end first; then all of it is ended, before it does anything with what it is told.
+ */
+async function waitForPerson(open: OpenChange, waiting: CallWaiting, key: string): Promise<CapabilityFault> {
+  const { durable, acting, change, id } = open;
   waiting.isEnding = true;
+  await askPerson(open, waiting, key);
   await recordOnce(durable.steps, `waits ${acting.name} ${id}`, { call: acting.name, id, key });
   await Promise.all(acting.underWay);
   waiting.stop.abort(new Error("A change waits for a person."));

@@ -59,7 +59,7 @@ export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutp
   durable?.parking.begin();
   try {
     if (durable?.steps.stopping.aborted) durable.parking.go("released");
-    const signal = journal ? AbortSignal.any([asked.signal, journal.waits]) : asked.signal;
+    const signal = journal ? AbortSignal.any([asked.signal, journal.stop]) : asked.signal;
     const call: BegunCall = { ...asked, signal, step: live.model.steps, startedAt: performance.now() };
     const answered = await answerCall(call, journal, live);
     if (answered) return answered;
@@ -100,7 +100,7 @@ async function answerCall(
     journal?.enter();
     try {
       const output = await perform(call, admitted.value, journal, live);
-      return journal?.waits.aborted ? undefined : await end(output);
+      return journal?.isEnding() ? undefined : await end(output);
     } finally {
       await journal?.leave();
     }
@@ -122,7 +122,7 @@ async function perform(
   await journal?.begin();
   const output = await execute(call, admitted, live);
   // One that waits is not over: what comes after it comes when it has begun again.
-  if (journal?.waits.aborted) return output;
+  if (journal?.isEnding()) return output;
   const shown = show(output, call.tool, live);
   return admitted.hooked ? review(admitted.hooked, shown, call.tool, live) : shown;
 }
@@ -217,7 +217,7 @@ async function askHooks(
 ): Promise<ToolOutput | undefined> {
   const { tool } = call;
   const blocked = hooked && (await beforeTool(hooked, live));
-  if (journal?.waits.aborted) return LEFT;
+  if (journal?.isEnding()) return LEFT;
   if (blocked || !journal?.isTold())
     recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
   if (blocked === undefined) return undefined;
