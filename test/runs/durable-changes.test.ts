@@ -262,6 +262,17 @@ describeSandbox("a change that nobody is there to confirm", () => {
   });
 });
 
+describeSandbox("changes that a program agrees to at once", () => {
+  test("in one command, the same one twice and several at a time, are each made", async () => {
+    const command = `${invoke("set", "a")} & ${invoke("set", "a")} & ${invoke("add", "b")} & wait; ${invoke("add", "b")}`;
+    const ledger = openLedger([bash(command), says("Done.")]);
+    const metier = await open(ledger, () => "yes");
+    const runId = await startWaiting(metier);
+    expect((await metier.durable.get(runId))?.status).toBe("completed");
+    expect(readLedger(ledger.world.root).toSorted()).toEqual(["add b", "add b", "set a", "set a"]);
+  });
+});
+
 describeSandbox("a result of a durable run", () => {
   test("counts what earlier processes asked of capabilities", async () => {
     const ledger = openLedger([bash(invoke("add", "a")), bash(invoke("set", "b")), says("Done.")]);

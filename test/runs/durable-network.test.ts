@@ -62,6 +62,29 @@ describeSandbox("a durable run that reaches a host", () => {
     expect(reaching.site.requests).toHaveLength(1);
   });
 
+  test("names it in its result, and what it used, when it could not go on", async () => {
+    const reaching = await openSite();
+    const durable = openDurable(reaching.world, [
+      bash(`metier-sb capability invoke -c ledger.book -o read; ${reaching.fetchPage}`),
+      bash(ADD),
+    ]);
+    const metier = await open(reaching, durable);
+    const runId = await metier.durable.start({ skill: "fetcher", message: "Do it.", caller: CALLER });
+    await workUntil(metier, runId, "waiting");
+    const { id } = await onlyQuestion(metier);
+    reaching.world.write({ "home/.metier/skills/fetcher/more.txt": "changed" });
+    await metier.durable.answer(id, { status: "approved", by: "bob" });
+    const run = await workUntil(await open(reaching, durable), runId, "completed", "failed");
+    const used = {
+      sandbox: { used: { network: ["site.test"] } },
+      capabilities: [{ capability: "ledger.book", operation: "read", calls: 1, failed: 0 }],
+    };
+    expect(run.result).toMatchObject({ error: { code: "run.changed" }, ...used });
+    const events = await journaledEvents(durable, runId);
+    expect(eventsOf(events, "run-finished")).toMatchObject([used]);
+    expect(readLedger(reaching.world.root)).toEqual([]);
+  });
+
   test("in a call that then asks for a change cannot wait in it, and says how it can", async () => {
     const reaching = await openSite();
     const durable = openDurable(reaching.world, [

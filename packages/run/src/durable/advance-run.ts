@@ -23,6 +23,7 @@ import { failedResult, type RunResult, refusedResult } from "../run/run-result.t
 import { type Asking, makeDurable, newestFolder } from "./durable-run.ts";
 import { takeDurableTurn } from "./durable-turn.ts";
 import type { Leave } from "./parking.ts";
+import { rememberUse } from "./remember-use.ts";
 import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";
 
@@ -62,7 +63,7 @@ export async function advanceRun(
         : await advanceSkill(host, order, { steps, asking, runId: run.id, signal });
   } catch (fault) {
     if (steps.lost.aborted) return stopUnrecorded(steps, lease);
-    await steps.end(describeHostFault(run, fault));
+    await steps.end(await rememberUse(describeHostFault(run, fault), steps));
   } finally {
     ended.abort();
   }
@@ -87,7 +88,7 @@ async function advanceSkill(
   const outcome = await invokeAnywhere(request, host, { asked: "isolated", runId, durable });
   if (outcome.kind === "left") return outcome.why;
   if (outcome.kind === "refused") {
-    await steps.end(refusedResult(runId, outcome.refusal));
+    await steps.end(await rememberUse(refusedResult(runId, outcome.refusal), steps));
   }
   return undefined;
 }

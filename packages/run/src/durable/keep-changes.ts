@@ -48,7 +48,8 @@ interface OpenChange extends Keeping {
 /** For one request of a command; `end`: it is over, however it went. */
 export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end(): void } {
   const { durable } = keeping;
-  const { promise: invoking, resolve: end } = Promise.withResolvers<void>();
+  const { promise: invoking, resolve } = Promise.withResolvers<void>();
+  let open: OpenChange | undefined;
   const keep: KeepChange = async (change) => {
     const { acting, steps } = durable;
     if (acting === undefined) return asItIs(change);
@@ -56,9 +57,23 @@ export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end()
     const id = nameChange(change, acting);
     const known = steps.find(`changed ${acting.name} ${id}`) as unknown as Answer<JsonObject> | undefined;
     if (known !== undefined) return known;
-    return keepOne({ ...keeping, change, acting, id, invoking });
+    open = { ...keeping, change, acting, id, invoking };
+    return keepOne(open);
   };
-  return { keep, end };
+  return {
+    keep,
+    end() {
+      if (open && isUnknown(open)) open.acting.doubtful.add(open.id);
+      resolve();
+    },
+  };
+}
+
+/** It was begun, and nobody knows what came of it. */
+function isUnknown({ durable: { steps }, acting: { name }, id }: OpenChange): boolean {
+  return (
+    steps.find(`change ${name} ${id}`) !== undefined && steps.find(`changed ${name} ${id}`) === undefined
+  );
 }
 
 function tellFault(code: CapabilityCode, message: string, hint?: string): CapabilityFault {
@@ -124,14 +139,12 @@ function keepOne(open: OpenChange): KeptChange {
     async begin() {
       requireGoingOn(acting);
       acting.underWay.add(invoking);
-      acting.doubtful.add(id); // Until it is known what came of it.
       const what = `${capability} ${operation.name}`;
       const record: ChangeRecord = { call: name, id, what, isIdempotent: operation.idempotent };
       await recordOnce(steps, `change ${name} ${id}`, { ...record });
     },
     async end(answer) {
       const kept = open.redactor.redactJson(JSON.parse(JSON.stringify(answer)) as Json);
-      acting.doubtful.delete(id);
       await steps.record(`changed ${name} ${id}`, kept);
     },
   };

@@ -164,7 +164,7 @@ function findAll(entries: ReadonlyMap<string, Json>, prefixes: readonly string[]
 
 /** What nobody has said, because nobody was there yet to say it. */
 function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
-  const { text, iterations, usage, durationMs } = result;
+  const { text, iterations, usage, durationMs, sandbox, capabilities } = result;
   const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
   const event: RunEvent = {
     v: EVENT_VERSION,
@@ -172,7 +172,7 @@ function describeEnd({ runId, status, error, refusal, ...result }: RunResult, se
     seq,
     at: new Date().toISOString(),
     type: "run-finished",
-    ...{ status, text, iterations, usage, durationMs, error: why },
+    ...{ status, text, iterations, usage, durationMs, error: why, sandbox, capabilities },
   };
   return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
 }

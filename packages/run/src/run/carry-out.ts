@@ -8,6 +8,7 @@ import type { Result } from "@metier/base/result";
 import type { ModelMessage } from "ai";
 import type { DurableRunParts } from "../durable/durable-run.ts";
 import type { Leave } from "../durable/parking.ts";
+import { rememberUse } from "../durable/remember-use.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import { runFolder } from "../events/run-log.ts";
 import { describeFault } from "../model/describe-fault.ts";
@@ -39,7 +40,7 @@ export async function carryOut(
   decide: (given: RunGiven) => Promise<Result<RunContext, RunResult>>,
 ): Promise<CarriedOut> {
   const setUp = await setUpRun(given, decide);
-  if (!setUp.ok) return { result: setUp.refusal, messages: [] };
+  if (!setUp.ok) return { result: await rememberUse(setUp.refusal, given.durable?.steps), messages: [] };
   const context = setUp.value;
   const { recorder } = context;
   const { durable } = context;
