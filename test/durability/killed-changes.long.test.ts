@@ -3,18 +3,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { DurableRun } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import { createRunId, type RunEvent } from "@metier/run/events";
 import { expect, onTestFinished, test } from "vitest";
-import { until } from "../support/processes.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { createRunWorld, eventsOf } from "../support/scripted-runs.ts";
 import { type StreamedAnswer, startStreaming } from "../support/streaming-provider.ts";
 import type { World } from "../support/world.ts";
 import { holdFile, readLedger } from "./ledger-provider.ts";
 
+const TIMES = { timeout: 240_000 };
 const PROGRAM = fileURLToPath(new URL("./change-worker.ts", import.meta.url));
 
 const invoke = (operation: string, line: string): string =>
@@ -85,7 +86,7 @@ async function work(
   onTestFinished(() => void child.kill("SIGKILL"));
   const ended = once(child, "exit");
   if (killWhen) {
-    await until("the moment to kill", killWhen);
+    while (!killWhen() && child.exitCode === null) await wait(20);
     child.kill("SIGKILL");
   }
   const [code] = (await ended) as unknown as readonly [number | null];
@@ -108,31 +109,39 @@ function letGo({ world }: Book, line: string): void {
 describeSandbox(
   "a process that is killed after a provider has acted and before its answer is recorded",
   () => {
-    test("of an idempotent operation, the call begins again with the same key, and nothing happens twice", async () => {
-      const book = await openBook(`${note("before")}; ${invoke("set", "a")} && ${note("after")}`);
-      await book.work("yes", hold(book, "set a"));
-      letGo(book, "set a");
-      await book.work("yes");
-      const { run, events } = await book.look();
-      expect(run.result).toMatchObject({ status: "completed", text: "Done." });
-      expect(eventsOf(events, "tool-finished")).toMatchObject([{ isError: false }]);
-      expect(readLedger(book.world.root)).toEqual(["set a"]);
-      expect(logOf(book)).toBe("before\nafter\n");
-    });
+    test(
+      "of an idempotent operation, the call begins again with the same key, and nothing happens twice",
+      TIMES,
+      async () => {
+        const book = await openBook(`${note("before")}; ${invoke("set", "a")} && ${note("after")}`);
+        await book.work("yes", hold(book, "set a"));
+        letGo(book, "set a");
+        await book.work("yes");
+        const { run, events } = await book.look();
+        expect(run.result).toMatchObject({ status: "completed", text: "Done." });
+        expect(eventsOf(events, "tool-finished")).toMatchObject([{ isError: false }]);
+        expect(readLedger(book.world.root)).toEqual(["set a"]);
+        expect(logOf(book)).toBe("before\nafter\n");
+      },
+    );
 
-    test("of an operation that is not, the call is not made again, and the model is told that nobody knows", async () => {
-      const book = await openBook(invoke("add", "a"));
-      await book.work("yes", hold(book, "add a"));
-      letGo(book, "add a");
-      await book.work("yes");
-      const { events } = await book.look();
-      expect(eventsOf(events, "tool-finished")).toMatchObject([
-        { isError: true, text: expect.stringContaining("The outcome of this call of `bash` is unknown") },
-      ]);
-      expect(readLedger(book.world.root)).toEqual(["add a"]);
-    });
+    test(
+      "of an operation that is not, the call is not made again, and the model is told that nobody knows",
+      TIMES,
+      async () => {
+        const book = await openBook(invoke("add", "a"));
+        await book.work("yes", hold(book, "add a"));
+        letGo(book, "add a");
+        await book.work("yes");
+        const { events } = await book.look();
+        expect(eventsOf(events, "tool-finished")).toMatchObject([
+          { isError: true, text: expect.stringContaining("The outcome of this call of `bash` is unknown") },
+        ]);
+        expect(readLedger(book.world.root)).toEqual(["add a"]);
+      },
+    );
 
-    test("what had come to its end before is answered from the journal", async () => {
+    test("what had come to its end before is answered from the journal", TIMES, async () => {
       const command = `${invoke("read", "")}; ${invoke("add", "a")} && ${invoke("set", "b")} && ${note("all")}`;
       const book = await openBook(command);
       await book.work("yes", hold(book, "set b"));
@@ -155,7 +164,7 @@ describeSandbox(
 );
 
 describeSandbox("a change that waits for a person", () => {
-  test("survives a kill while it waits and a kill after the answer, and is made once", async () => {
+  test("survives a kill while it waits and a kill after the answer, and is made once", TIMES, async () => {
     const book = await openBook(`${note("before")}; ${invoke("set", "a")} && ${note("after")}`);
     const { root } = book.world;
     book.world.write({ stay: "" });
@@ -175,18 +184,22 @@ describeSandbox("a change that waits for a person", () => {
     expect(logOf(book)).toBe("before\nafter\n");
   });
 
-  test("after one that was made already is not made when they say no; the first is not made again", async () => {
-    const first = `${note("first")}; ${invoke("set", "a")}`;
-    const book = await openBook(`${first}; ${invoke("add", "b")} || ${note("refused")}`);
-    await book.work("nobody");
-    await book.answer("approved");
-    await book.work("nobody");
-    expect(readLedger(book.world.root)).toEqual(["set a"]);
-    await book.answer("denied");
-    await book.work("nobody");
-    const { run } = await book.look();
-    expect(run.result).toMatchObject({ status: "completed" });
-    expect(readLedger(book.world.root)).toEqual(["set a"]);
-    expect(logOf(book)).toBe("first\nrefused\n");
-  });
+  test(
+    "after one that was made already is not made when they say no; the first is not made again",
+    TIMES,
+    async () => {
+      const first = `${note("first")}; ${invoke("set", "a")}`;
+      const book = await openBook(`${first}; ${invoke("add", "b")} || ${note("refused")}`);
+      await book.work("nobody");
+      await book.answer("approved");
+      await book.work("nobody");
+      expect(readLedger(book.world.root)).toEqual(["set a"]);
+      await book.answer("denied");
+      await book.work("nobody");
+      const { run } = await book.look();
+      expect(run.result).toMatchObject({ status: "completed" });
+      expect(readLedger(book.world.root)).toEqual(["set a"]);
+      expect(logOf(book)).toBe("first\nrefused\n");
+    },
+  );
 });
