@@ -6,12 +6,14 @@ import type { SqliteReader } from "@metier/durable/sqlite";
 import type { RunEvent, TokenUsage } from "@metier/run/events";
 import type { World } from "../support/world.ts";
 import { readLedger } from "./ledger-provider.ts";
-import { FOLDERS, type Kind, readPlan, stepsOf } from "./plans.ts";
+import { changesOf, FOLDERS, type Kind, readPlan, stepsOf } from "./plans.ts";
 
 export interface Told {
   calls: number;
   /** Calls of which the model was told that nobody knows what they did. */
   unknown: number;
+  /** Changes by capabilities that a person was asked about. */
+  confirmed: number;
   /** How often a run was taken up by another process. */
   resumed: number;
 }
@@ -37,6 +39,7 @@ export async function checkRun(
   if (count("run-finished") !== 1) complain(`ended ${count("run-finished")} times`);
   if (count("model-answered") !== stepsOf(kind)) complain(`has ${count("model-answered")} answers`);
   told.resumed += count("run-resumed");
+  told.confirmed += events.filter((event) => event.type === "approval-answered" && event.kind).length;
   checkCalls(events, kind, complain, told);
   if (run.result !== undefined) checkUsage(run, events, complain);
   const folder = readFolder(join(world.home, ".metier", "state", "runs", run.id, "work"));
@@ -54,14 +57,24 @@ function sayError(result: DurableRun["result"]): string {
 
 function checkCalls(events: readonly RunEvent[], kind: Kind, complain: Complain, told: Told): void {
   const ended = events.filter((event) => event.type === "tool-finished");
-  const names = ended.map(({ step, callId }) => `${step} ${callId}`);
+  const names = ended.map(nameOf);
   if (new Set(names).size !== names.length) complain("a call ended twice");
   told.calls += ended.length;
-  for (const { tool, isError, text } of ended) {
+  const inputs = new Map(
+    events.flatMap((event) => (event.type === "tool-called" ? [[nameOf(event), event.input]] : [])),
+  );
+  for (const call of ended) {
+    const { tool, isError, text } = call;
     if (!isError) continue;
-    if (kind === "caller" && isUnknown(text)) told.unknown += 1;
+    // What is idempotent is repeated under its key: nobody has to be told that its outcome is unknown.
+    const mayBeUnknown = JSON.stringify(inputs.get(nameOf(call)) ?? "-o add").includes("-o add");
+    if (kind === "caller" && isUnknown(text) && mayBeUnknown) told.unknown += 1;
     else complain(`${tool} failed: ${text.slice(0, 300)}`);
   }
+}
+
+function nameOf({ step, callId }: { readonly step: number; readonly callId: string }): string {
+  return `${step} ${callId}`;
 }
 
 function isUnknown(text: string): boolean {
@@ -82,7 +95,7 @@ function checkLedger(
   const succeeded = ended.filter(({ isError }) => !isError).length;
   if (noted.length !== succeeded)
     complain(`${succeeded} calls succeeded, and its folder says ${noted.join(", ")}`);
-  for (const line of [`set s${number}`, `add a${number}`, `add p${number}`]) {
+  for (const line of changesOf(number)) {
     const times = lines.filter((other) => other === line).length;
     if (times > 1) complain(`\`${line}\` happened ${times} times`);
     if (times === 0 && noted.includes(line)) complain(`\`${line}\` is said to be done, and is not`);

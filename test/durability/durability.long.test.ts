@@ -14,7 +14,7 @@ describeSandbox("durable runs", () => {
     const report = await killWorkers(KILLS, RUNS, SEED);
     const { runs, asked, needed, told } = report;
     process.stdout.write(
-      `durability: ${KILLS} kills, ${runs.length} runs taken up ${told.resumed} times, ${told.calls} calls (${told.unknown} told as unknown), ${asked} requests for ${needed} answers\n`,
+      `durability: ${KILLS} kills, ${runs.length} runs taken up ${told.resumed} times, ${told.calls} calls (${told.unknown} told as unknown), ${told.confirmed} changes confirmed, ${asked} requests for ${needed} answers\n`,
     );
     expect(report.faults).toEqual([]);
   });

@@ -50,7 +50,7 @@ export async function killWorkers(kills: number, runs: number, seed: number): Pr
   await runFor(world, undefined);
   const reader = openSqliteReader({ file: join(world.home, ".metier", "state", "service", "journal.db") });
   if (!reader.ok) throw new Error(reader.refusal.message);
-  const told = { calls: 0, unknown: 0, resumed: 0 };
+  const told = { calls: 0, unknown: 0, confirmed: 0, resumed: 0 };
   try {
     const found = await reader.value.journal.list({ limit: 100_000 });
     for (const run of found) faults.push(...(await checkRun(world, reader.value, run, told)));

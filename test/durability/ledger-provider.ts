@@ -16,28 +16,42 @@ const DEFINITIONS = [
     operations: [
       { name: "add", description: "Adds a line.", ...CHANGE },
       { name: "set", description: "Makes sure that a line is there.", idempotent: true, ...CHANGE },
+      { name: "read", description: "All lines.", requires_auth: false },
     ],
   },
 ];
 /** So that kills come before and after the change, and before the answer. */
 const PAUSE_MS = 20;
+const HELD_MS = 120_000;
 
 export function createLedger(root: string): CapabilityProvider {
   return {
     namespace: "ledger",
     definitions: async () => answerWith(DEFINITIONS),
-    async invoke({ operation, input }) {
+    async invoke({ operation, input, idempotencyKey = "" }) {
+      if (operation === "read") return answerWith({ lines: [...readLedger(root)] });
       const line = `${operation} ${input.text}`;
       await wait(PAUSE_MS);
-      if (operation === "add" || !readLedger(root).includes(line)) appendFileSync(fileOf(root), `${line}\n`);
-      await wait(PAUSE_MS);
+      const isMade = readEntries(root).includes(`${line}\t${idempotencyKey}`);
+      if (operation === "add" || !isMade) appendFileSync(fileOf(root), `${line}\t${idempotencyKey}\n`);
+      await wait(existsSync(holdFile(root, line)) ? HELD_MS : PAUSE_MS);
       return answerWith({ line });
     },
     authBegin: () => Promise.reject(new Error("Nobody signs in to a ledger.")),
   };
 }
 
+/** While this file is there, the provider does not answer after it has made that change. */
+export function holdFile(root: string, line: string): string {
+  return join(root, `hold ${line}`);
+}
+
+/** The changes that were made, in order. */
 export function readLedger(root: string): readonly string[] {
+  return readEntries(root).map((entry) => entry.replace(/\t.*$/, ""));
+}
+
+function readEntries(root: string): readonly string[] {
   return existsSync(fileOf(root)) ? readFileSync(fileOf(root), "utf8").split("\n").filter(Boolean) : [];
 }
 

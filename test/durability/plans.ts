@@ -69,13 +69,27 @@ const use = (skill: Kind, number: number): Call => ({
   tool: "use_skill",
   input: { skill, message: planMessage(skill, number) },
 });
-/** Asks the host for something, and notes it where it was done. */
-const invoke = (operation: string, line: string, key?: string): Call => {
+/** Asks the host for something. */
+const ask = (operation: string, line: string, key?: string): string => {
   const text = JSON.stringify({ text: line });
   const named = key === undefined ? "" : ` -k ${key}`;
-  const asked = `metier-sb capability invoke -c ledger.book -o ${operation} -i '${text}'${named}`;
-  return bash(`${asked} && echo "${operation} ${line}" >> "$METIER_WORK_DIR/log.txt"`);
+  return `metier-sb capability invoke -c ledger.book -o ${operation} -i '${text}'${named}`;
 };
+const note = (line: string): string => `echo "${line}" >> "$METIER_WORK_DIR/log.txt"`;
+/** The same as a call, which notes it where it was done. */
+const invoke = (operation: string, line: string, key?: string): Call =>
+  bash(`${ask(operation, line, key)} && ${note(`${operation} ${line}`)}`);
+
+/** Changes with such a line wait for a person, who is asked by a row of the journal; to others the program says yes at once. */
+export function waitsForPerson(line: string): boolean {
+  return line.startsWith("c");
+}
+
+/** What a `caller` asks the ledger for: each of them once. */
+export function changesOf(number: number): readonly string[] {
+  const names = ["set s", "add a", "add p", "set t", "add ca", "set cs"];
+  return names.map((name) => `${name}${number}`);
+}
 
 /** The steps of each kind; after the last the model says that it is done. */
 const STEPS: Readonly<Record<Kind, (number: number) => readonly Step[]>> = {
@@ -107,6 +121,9 @@ const STEPS: Readonly<Record<Kind, (number: number) => readonly Step[]>> = {
     [invoke("set", `s${number}`, `set-${number}`)],
     [invoke("add", `a${number}`, `add-${number}`)],
     [invoke("add", `a${number}`, `add-${number}`), invoke("add", `p${number}`)],
+    // The call is ended where it has to wait, and begins again: what stands before it must not happen twice.
+    [bash(`${ask("set", `t${number}`)} && ${ask("add", `ca${number}`)} && ${note(`add ca${number}`)}`)],
+    [invoke("set", `cs${number}`)],
   ],
   hooked: () => [
     [{ tool: "list_files", input: {} }],

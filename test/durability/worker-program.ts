@@ -5,11 +5,12 @@
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import type { MutationPlan } from "@metier/capabilities";
 import { ENDED } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import { createMetier } from "@metier/runtime";
 import { createLedger } from "./ledger-provider.ts";
-import { isTurn, type PlannedRun, planMessage } from "./plans.ts";
+import { isTurn, type PlannedRun, planMessage, waitsForPerson } from "./plans.ts";
 
 const [root = "", lease = "2000"] = process.argv.slice(2);
 const home = join(root, "home");
@@ -22,9 +23,13 @@ const metier = await createMetier({
   engine: durable.engine,
   snapshots: durable.snapshots,
   index: false,
-  capabilities: { providers: [createLedger(root)], confirm: () => "yes" },
+  capabilities: { providers: [createLedger(root)], confirm },
 });
 writeSync(1, "open\n");
+
+function confirm({ input }: MutationPlan): "yes" | "later" {
+  return waitsForPerson(String(input.text)) ? "later" : "yes";
+}
 
 const planned = JSON.parse(readFileSync(join(root, "runs.json"), "utf8")) as readonly PlannedRun[];
 const ended = new Set<string>();

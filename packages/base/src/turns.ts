@@ -1,7 +1,8 @@
 /**
- * Taking turns: one process at a time changes a file (`withLock`), and a few of many calls are under way at once
- * (`mapBounded`), and what all of them need is made by the first (`once`). A lock beside the file, made exclusively, names its holder; that of a dead process is taken away at once
- * and that of a stuck one after a while, by one taker at a time.
+ * Taking turns: one process at a time changes a file (`withLock`), a few of many calls are under way at once (`mapBounded`),
+ * work is done beside other work or alone (`createTurns`), and what all need is made by the first (`once`). A lock beside the
+ * file, made exclusively, names its holder; that of a dead process is taken away at once and that of a stuck one after a
+ * while, by one taker at a time.
  */
 import { randomUUID } from "node:crypto";
 import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -134,6 +135,33 @@ export async function mapBounded<Item, Value>(
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
   if (faults.length > 0) throw faults[0];
   return values;
+}
+
+/** Who works now, in this process; each hears of its own fault alone. */
+export interface Turns {
+  /** With others of its kind. */
+  beside<Value>(work: () => Promise<Value>): Promise<Value>;
+  /** When nothing else is under way; what comes meanwhile waits. */
+  alone<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    beside(work) {
+      const working = last.then(work);
+      const settled = working.catch(() => undefined).finally(() => underWay.delete(settled));
+      underWay.add(settled);
+      return working;
+    },
+    alone(work) {
+      const before = [...underWay, last];
+      const working = Promise.all(before).then(work);
+      last = working.catch(() => undefined);
+      return working;
+    },
+  };
 }
 
 /** Made when it is first asked for, and kept. */

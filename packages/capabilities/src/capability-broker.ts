@@ -45,9 +45,36 @@ export interface BrokerCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Asked before every mutating operation. No flag answers it. Absent: nobody can be asked, so no. */
   readonly confirm?: ConfirmMutation | undefined;
+  /** Makes each change once, however often what asks for it is begun again. */
+  readonly keep?: KeepChange | undefined;
   /** Hears of every call, however it ended. */
   readonly onAudit?: ((entry: AuditEntry) => void) | undefined;
 }
+
+/** A change that passed all checks; nobody was asked about it yet. */
+export type AskedChange = Omit<MutationPlan, "planId" | "fingerprint"> &
+  Pick<InvokeRequest, "idempotencyKey">;
+
+/** What came of the change before, which is the answer now; or how it is made now. */
+export type KeepChange = (change: AskedChange) => Promise<Answer<JsonObject> | KeptChange>;
+
+/** One change in the journal of whoever asks for it. */
+export interface KeptChange {
+  /** The key that it is made under: the caller's, or the one that this journal has for it. */
+  readonly idempotencyKey?: string | undefined;
+  /** Whether it may be made; `ask` asks whoever is there now. `undefined`: nobody can be asked. */
+  confirm(
+    plan: MutationPlan,
+    ask: (() => Promise<Confirmed>) | undefined,
+  ): Promise<Confirmed | CapabilityFault | undefined>;
+  /** Just before it is made; where this throws, it is not. */
+  begin(): Promise<void>;
+  /** What came of it, once that is certain. */
+  end(answer: Answer<JsonObject>): Promise<void>;
+}
+
+/** `cancelled`: the caller is gone. `failed`: the question could not be asked. */
+export type Confirmed = Awaited<ReturnType<ConfirmMutation>> | "cancelled" | "failed";
 
 /** The result of an operation that was performed. */
 export interface InvokeAnswer {

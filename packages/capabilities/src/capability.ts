@@ -125,6 +125,8 @@ export const CAPABILITY_CODES = {
   capability_invalid_output: "What the provider answered is not allowed.",
   capability_backend_unavailable: "The provider cannot be reached, or failed.",
   capability_mutation_not_confirmed: "Nobody has confirmed the change.",
+  capability_confirmation_pending:
+    "The change waits for a person; it is asked for again once they have answered.",
   capability_mutation_plan_mismatch: "What is asked for is not what was confirmed.",
   capability_outcome_unknown: "An earlier call with this key was cut off; whether it happened is not known.",
   capability_rate_limited: "Too many calls in a short time.",

@@ -4,7 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Answer, answerFault, answerWith, type CapabilityFault } from "./capability.ts";
-import type { BrokerCallOptions, ConfirmMutation, MutationPlan } from "./capability-broker.ts";
+import type {
+  BrokerCallOptions,
+  Confirmed,
+  ConfirmMutation,
+  KeptChange,
+  MutationPlan,
+} from "./capability-broker.ts";
 import { digestJson } from "./plain-json.ts";
 
 /** Why it is not done; `undefined`: it may be. */
@@ -13,18 +19,21 @@ export async function confirmChange(
   change: PlannedChange,
   planId: string | undefined,
   { confirm, signal }: BrokerCallOptions,
+  kept?: Pick<KeptChange, "confirm">,
 ): Promise<CapabilityFault | undefined> {
   const made = plans.make(change, planId);
   if (!made.ok) return made.fault;
   const plan = made.value;
   const what = `\`${change.operation.name}\` of \`${change.capability}\``;
-  if (!confirm) {
+  const askNow = confirm && (() => ask(() => confirm(plan, signal), signal));
+  const answer = kept ? await kept.confirm(plan, askNow) : await askNow?.();
+  if (answer === undefined) {
     return notConfirmed(
       `${what} changes something, and nobody can be asked here whether it may.`,
       "Call it where a person answers: in a terminal, or from a program that gives `confirm`.",
     );
   }
-  const answer = await ask(() => confirm(plan, signal), signal);
+  if (typeof answer === "object") return answer;
   if (answer === "cancelled") return answerFault("capability_cancelled", "The call was cancelled.").fault;
   if (answer === "later") {
     plans.keep(plan);
@@ -39,8 +48,6 @@ export async function confirmChange(
     ? notConfirmed(`The user said no to ${what}.`, "Ask the user what to do instead; do not repeat the call.")
     : notConfirmed(`Nobody could be asked about ${what}: the question failed.`, "Try again later.");
 }
-
-type Confirmed = Awaited<ReturnType<ConfirmMutation>> | "cancelled" | "failed";
 
 /** An answer that is none is no yes. */
 async function ask(

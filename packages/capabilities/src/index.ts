@@ -26,6 +26,7 @@ export {
   type ProviderVault,
 } from "./capability.ts";
 export type {
+  AskedChange,
   AuditEntry,
   AuthFlow,
   BeginRequest,
@@ -33,9 +34,12 @@ export type {
   CapabilityBroker,
   CompletedAuth,
   CompleteRequest,
+  Confirmed,
   ConfirmMutation,
   InvokeAnswer,
   InvokeRequest,
+  KeepChange,
+  KeptChange,
   MutationPlan,
   PolledAuth,
   ProviderStatus,

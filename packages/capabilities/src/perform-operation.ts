@@ -16,7 +16,7 @@ import {
   type CapabilityOperation,
   type ProviderAccount,
 } from "./capability.ts";
-import type { BrokerCallOptions } from "./capability-broker.ts";
+import type { BrokerCallOptions, KeptChange } from "./capability-broker.ts";
 import { confirmChange, type MutationPlans } from "./confirm-change.ts";
 import type { IdempotencyJournal, JournalClaim, JournaledCall } from "./journal.ts";
 import { checkOutput, digestJson } from "./plain-json.ts";
@@ -104,15 +104,12 @@ async function checkAnswer(
  */
 export async function performChange(
   parts: InvokeParts,
-  call: ReadyCall,
+  asked: ReadyCall,
   audit: CallAudit,
   options: BrokerCallOptions,
 ): Promise<Answer<Performed>> {
   const { journal, plans } = parts;
-  const { caller, capability, operation, account, input, planId } = call;
-  const journaled = describeCall(call);
-  const known = journaled && journal.recall(journaled);
-  if (known) return repeat(known);
+  const { caller, capability, operation, account, input, planId, idempotencyKey } = asked;
   const change = presentFields({
     caller,
     capability: capability.definition.id,
@@ -121,24 +118,37 @@ export async function performChange(
     account: account?.accountRef,
     accountName: account?.accountEmail ?? account?.accountName,
   });
+  const kept = await options.keep?.(presentFields({ ...change, idempotencyKey }));
+  if (kept && "ok" in kept) return repeat(kept);
+  const call = kept ? { ...asked, idempotencyKey: kept.idempotencyKey } : asked;
+  const journaled = describeCall(call);
+  const known = journaled && journal.recall(journaled);
+  if (known) return repeat(known);
   const { signal } = options;
-  const refused = await confirmChange(plans, change, planId, options);
+  const refused = await confirmChange(plans, change, planId, options, kept);
   if (refused) return { ok: false, fault: refused };
   const claim = journaled && (await journal.begin(journaled, signal));
   if (claim && "ok" in claim) return repeat(claim);
-  return performClaimed(parts, call, audit, claim, signal);
+  return performClaimed(parts, call, audit, { claim, kept }, signal);
+}
+
+/** Where a change is recorded before and after: by its key, and in the journal of whoever asks. */
+interface Recording {
+  readonly claim: JournalClaim | undefined;
+  readonly kept: KeptChange | undefined;
 }
 
 async function performClaimed(
   parts: InvokeParts,
   call: ReadyCall,
   audit: CallAudit,
-  claim: JournalClaim | undefined,
+  { claim, kept }: Recording,
   signal: AbortSignal | undefined,
 ): Promise<Answer<Performed>> {
   try {
     signal?.throwIfAborted();
     audit.write("started");
+    await kept?.begin();
   } catch (fault) {
     claim?.release();
     if (signal?.aborted)
@@ -149,6 +159,8 @@ async function performClaimed(
     const answered = await invokeProvider(parts, call, signal);
     const answer = answered.ok ? await checkAnswer(call, answered.value) : answered;
     if (claim) settleClaim(claim, answered, answer, call.operation.idempotent);
+    // One that cannot be recorded any more has stopped its run; what was done is told all the same.
+    if (isCertain(answered, call.operation)) await kept?.end(answer).catch(() => undefined);
     if (answer.ok) return answerWith({ output: answer.value, isRepeat: false });
     return { ok: false, fault: answered.ok ? answer.fault : tellDoubt(answer.fault, call) };
   } catch (fault) {
@@ -195,6 +207,11 @@ const NOT_BEGUN: ReadonlySet<string> = new Set([
   "capability_rate_limited",
 ]);
 
+/** Whether it is known what came of it, and stays so: an idempotent operation that failed may be tried again. */
+function isCertain(answered: Answer<JsonObject>, { idempotent }: CapabilityOperation): boolean {
+  return answered.ok || !(idempotent || DOUBTFUL.has(answered.fault.code));
+}
+
 /** Any other fault is the result, and stays it: a provider that failed on the way may have done a part. */
 function settleClaim(
   claim: JournalClaim,
@@ -216,7 +233,7 @@ function tellDoubt(fault: CapabilityFault, { operation, idempotencyKey }: ReadyC
   if (!DOUBTFUL.has(fault.code)) return fault;
   const hint =
     operation.idempotent && idempotencyKey !== undefined
-      ? "Call again with the same idempotency key: the operation is idempotent."
+      ? "Call again with the same input, and the same idempotency key if you gave one: the operation is idempotent."
       : "Look at the system itself whether it happened before you call again.";
   return { ...fault, message: `${fault.message} Whether the change was made is not known.`, hint };
 }

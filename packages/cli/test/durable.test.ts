@@ -3,6 +3,9 @@ import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openLocal } from "@metier/durable/sqlite";
 import { describe, expect, test } from "vitest";
+import { writeNotesBridge } from "../../../test/support/notes-bridge.ts";
+import { describeSandbox } from "../../../test/support/sandbox.ts";
+import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { createWorld, skill, type World } from "../../../test/support/world.ts";
 import { durableWorld, WRITES } from "./durable-world.ts";
 
@@ -243,5 +246,44 @@ describe("metier serve", () => {
     expect(stderr).toContain("The master key is another one");
     expect(stderr).toContain("METIER_MASTER_KEY=<new>,<old>");
     expect(stderr).not.toMatch(/abab|cdcd/);
+  });
+});
+
+describeSandbox("a change by a capability in a durable run of the terminal", () => {
+  const ADD = `metier-sb capability invoke -c notes.pad -o add -i '{"text": "milk"}'`;
+
+  async function padWorld() {
+    const bridge = writeNotesBridge(temporaryFolder());
+    const world = await durableWorld([{ tool: "bash", input: { command: ADD } }], { more: bridge.config });
+    world.write({
+      "home/.metier/skills/writer/SKILL.md": skill(
+        "writer",
+        "capabilities: [notes.pad]\nallowed-tools: Bash",
+      ),
+    });
+    return { world, added: () => bridge.asked().filter((line) => line.startsWith("invoke add")) };
+  }
+
+  test("waits where nobody can be asked, `--approve` or not; `resume` shows it and makes it after a yes", async () => {
+    const { world, added } = await padWorld();
+    const { code, stderr } = await world.cli("run", "writer", "Go.", "--durable", "--approve");
+    expect(code).toBe(3);
+    expect(stderr).toContain("Waits for an answer: notes.pad add:");
+    const { json } = await world.cli("runs", "--json");
+    const [{ runId }] = json.durable;
+    expect((await world.cli("runs", "resume", runId, "--approve")).code).toBe(3);
+    expect(added()).toEqual([]);
+    const resumed = await world.cliAnswering(["yes"], "runs", "resume", runId);
+    expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("All done.")]);
+    expect(resumed.stderr).toContain("This will be done for you, and changes something:");
+    expect(resumed.stderr).toContain("operation: add - Does add.");
+    expect(added()).toEqual(['invoke add {"text":"milk"}']);
+  });
+
+  test("is asked about at once where somebody is there, and not made after a no", async () => {
+    const { world, added } = await padWorld();
+    const { code, stdout } = await world.cliAnswering(["no"], "run", "writer", "Go.", "--durable");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("All done.")]);
+    expect(added()).toEqual([]);
   });
 });

@@ -180,6 +180,7 @@ const EXIT_OF: Readonly<Record<CapabilityCode, ExitCode>> = {
   capability_invalid_output: EXIT.failed,
   capability_backend_unavailable: EXIT.failed,
   capability_mutation_not_confirmed: EXIT.refused,
+  capability_confirmation_pending: EXIT.refused,
   capability_mutation_plan_mismatch: EXIT.refused,
   capability_outcome_unknown: EXIT.failed,
   capability_rate_limited: EXIT.limited,

@@ -1,11 +1,14 @@
 /** Questions of a durable run, asked in the terminal: each answer is written down as it is given, and counts once. */
 import { CancelledError } from "@metier/base/errors";
-import { fitShape, jsonShape, listShape, recordShape, textShape } from "@metier/base/shape";
+import { presentFields } from "@metier/base/json";
+import { fitShape, jsonShape, listShape, mapShape, recordShape, textShape } from "@metier/base/shape";
 import { safeLine } from "@metier/base/text";
 import type { JournalStore, Question, QuestionAnswer } from "@metier/durable";
 import type { ApprovalQuestion, AskUser, RunRequest } from "@metier/run";
 import { type CliContext, err } from "../context.ts";
 import { readCaller } from "../open-metier.ts";
+import type { ShownChange } from "../output/capabilities-text.ts";
+import { confirmInTerminal } from "./run-request.ts";
 
 type UserQuestion = Parameters<AskUser>[0];
 
@@ -20,12 +23,32 @@ const approvalShape = recordShape<ApprovalQuestion>(
   },
   ["diff", "rules"],
 );
+interface Confirmation extends Pick<ShownChange, "capability" | "account" | "accountName" | "input"> {
+  readonly operation: string;
+  readonly description: string;
+  readonly user: string;
+  readonly skill?: string;
+}
+
+const confirmationShape = recordShape<Confirmation>(
+  {
+    capability: textShape,
+    operation: textShape,
+    description: textShape,
+    account: textShape,
+    accountName: textShape,
+    user: textShape,
+    skill: textShape,
+    input: mapShape(jsonShape),
+  },
+  ["account", "accountName", "skill"],
+);
 const questionShape = recordShape<UserQuestion>({ question: textShape, options: listShape(textShape) });
 
 interface Answering {
   readonly journal: JournalStore;
-  /** Whom to ask. Both absent: nobody. */
-  readonly ask: Pick<RunRequest, "approve" | "askUser">;
+  /** Whom to ask. All absent: nobody. */
+  readonly ask: Pick<RunRequest, "approve" | "askUser" | "confirm">;
   /** `--approve`: yes to tools, and to nothing else. */
   readonly approve: boolean;
 }
@@ -39,8 +62,9 @@ export function answerInTerminal(context: CliContext, { journal, ask, approve }:
   const session = createSession();
   const answerOne = async (question: Question): Promise<Omit<QuestionAnswer, "by"> | undefined> => {
     if (question.kind === "question") return ask.askUser && askPerson(ask.askUser, question);
+    if (question.kind === "confirmation") return ask.confirm && confirmChange(context.io, question);
     const approval = fitShape(approvalShape, question.body);
-    if (approval === undefined) return { status: "denied", answer: { note: "it could not be shown" } };
+    if (approval === undefined) return UNSHOWN;
     if (approve || session.covers(approval)) return { status: "approved" };
     if (typeof ask.approve !== "function") return undefined;
     const said = await ask.approve(approval);
@@ -76,6 +100,18 @@ async function askPerson(askUser: AskUser, { body }: Question): Promise<Omit<Que
   const question = fitShape(questionShape, body);
   const answer = question && (await askUser(question, new AbortController().signal));
   return { status: "answered", answer };
+}
+
+const UNSHOWN = { status: "denied", answer: { note: "it could not be shown" } } as const;
+
+/** Asked like a change in a run that goes on without waiting; `--approve` is no answer to it. */
+async function confirmChange(io: CliContext["io"], { body }: Question): Promise<Omit<QuestionAnswer, "by">> {
+  const change = fitShape(confirmationShape, body);
+  if (change === undefined) return UNSHOWN;
+  const { operation: name, description, user: userId, skill, ...shown } = change;
+  const caller = presentFields({ userId, skill });
+  const said = await confirmInTerminal(io)({ ...shown, caller, operation: { name, description } });
+  return { status: said === "yes" ? "approved" : "denied" };
 }
 
 interface Session {

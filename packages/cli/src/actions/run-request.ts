@@ -5,12 +5,12 @@ import { parseEnv } from "node:util";
 import { ERROR_CODES, EXIT, type ExitCode, UsageError } from "@metier/base/errors";
 import { type Json, presentFields } from "@metier/base/json";
 import { safeText } from "@metier/base/text";
-import type { ConfirmMutation } from "@metier/capabilities";
 import type { AskApproval, AskUser, RunRequest, RunResult } from "@metier/run";
 import type { RunStatus } from "@metier/run/events";
 import type { RunFlags } from "../commands/doing.ts";
 import type { CliContext, CliIo } from "../context.ts";
 import { workingDirectory } from "../open-metier.ts";
+import type { ShownChange } from "../output/capabilities-text.ts";
 import type { ApprovalPlace } from "./ask-approval.ts";
 
 type Told = Pick<
@@ -183,7 +183,9 @@ function askUser(io: CliContext["io"]): AskUser {
   };
 }
 
-export function confirmInTerminal(io: Pick<CliIo, "ask" | "stderr" | "dropTyped">): ConfirmMutation {
+export function confirmInTerminal(
+  io: Pick<CliIo, "ask" | "stderr" | "dropTyped">,
+): (plan: ShownChange, signal?: AbortSignal) => Promise<"yes" | "no"> {
   return async (plan, signal) => {
     const { mutationText } = await import("../output/capabilities-text.ts");
     await io.dropTyped?.();

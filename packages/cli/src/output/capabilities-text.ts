@@ -134,7 +134,15 @@ export function faultText({ code, message, hint, retryAfterSeconds }: Capability
 }
 
 /** All of it: nobody can agree to what they do not see. */
-export function mutationText(plan: MutationPlan): string {
+/** What a person has to see of a change before they agree. */
+export interface ShownChange extends Pick<MutationPlan, "capability" | "account" | "accountName" | "input"> {
+  /** Absent: it waits in the journal of its run, which knows it by another id. */
+  readonly planId?: string | undefined;
+  readonly caller: Pick<MutationPlan["caller"], "userId" | "skill">;
+  readonly operation: Pick<MutationPlan["operation"], "name" | "description">;
+}
+
+export function mutationText(plan: ShownChange): string {
   const { planId, caller, capability, operation, account, accountName, input } = plan;
   const facts = {
     plan: planId,

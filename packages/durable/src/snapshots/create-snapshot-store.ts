@@ -1,7 +1,7 @@
 /** Snapshots of work folders over any blob store: what a folder holds, as encrypted blobs and a manifest that names them. */
 import { realpathSync } from "node:fs";
 import { done, type Result } from "@metier/base/result";
-import { mapBounded } from "@metier/base/turns";
+import { createTurns, mapBounded } from "@metier/base/turns";
 import type { NeededSnapshot } from "../journal-store.ts";
 import type { MasterKey } from "../keys/master-key.ts";
 import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
@@ -75,32 +75,6 @@ export function createSnapshotStore({
     async restore(name, folder, scope) {
       const manifest = readManifest(await load("manifest", name, scope));
       await layOutSnapshot(folder, manifest, (part) => load("part", part, scope));
-    },
-  };
-}
-
-interface Turns {
-  /** With others of its kind. */
-  beside<Value>(work: () => Promise<Value>): Promise<Value>;
-  /** When nothing else is under way; what comes meanwhile waits. */
-  alone<Value>(work: () => Promise<Value>): Promise<Value>;
-}
-
-function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  const underWay = new Set<Promise<unknown>>();
-  return {
-    beside(work) {
-      const working = last.then(work);
-      const settled = working.catch(() => undefined).finally(() => underWay.delete(settled));
-      underWay.add(settled);
-      return working;
-    },
-    alone(work) {
-      const before = [...underWay, last];
-      const working = Promise.all(before).then(work);
-      last = working.catch(() => undefined);
-      return working;
     },
   };
 }

@@ -5,22 +5,25 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { sayFault } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
+import { fitShape, recordShape, textShape } from "@metier/base/shape";
 import {
   type AdvanceOutcome,
   type DurableRun,
   ENDED,
+  type JournalEntry,
   type JournalStore,
   LeaseLostError,
   type RunLease,
   type SnapshotStore,
 } from "@metier/durable";
-import type { SavedChat } from "../events/saved-chat.ts";
+import { type SavedChat, savedChatShape } from "../events/saved-chat.ts";
 import { invokeAnywhere } from "../run/invoke-skill.ts";
 import type { RunHost } from "../run/run-request.ts";
 import { failedResult, type RunResult, refusedResult } from "../run/run-result.ts";
 import { type Asking, makeDurable, newestFolder } from "./durable-run.ts";
 import { takeDurableTurn } from "./durable-turn.ts";
 import type { Leave } from "./parking.ts";
+import { rememberUse } from "./remember-use.ts";
 import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";
 
@@ -60,7 +63,7 @@ export async function advanceRun(
         : await advanceSkill(host, order, { steps, asking, runId: run.id, signal });
   } catch (fault) {
     if (steps.lost.aborted) return stopUnrecorded(steps, lease);
-    await steps.end(describeHostFault(run, fault));
+    await steps.end(await rememberUse(describeHostFault(run, fault), steps));
   } finally {
     ended.abort();
   }
@@ -85,12 +88,28 @@ async function advanceSkill(
   const outcome = await invokeAnywhere(request, host, { asked: "isolated", runId, durable });
   if (outcome.kind === "left") return outcome.why;
   if (outcome.kind === "refused") {
-    await steps.end(refusedResult(runId, outcome.refusal));
+    await steps.end(await rememberUse(refusedResult(runId, outcome.refusal), steps));
   }
   return undefined;
 }
 
 const SAVED = "chat";
+
+/** What a turn leaves for the next one: the session with it, and its folder. */
+interface SavedTurn {
+  readonly saved: SavedChat;
+  readonly folder?: string | undefined;
+}
+
+const savedTurnShape = recordShape<SavedTurn>({ saved: savedChatShape, folder: textShape }, ["folder"]);
+
+/** Nothing of one that never came to its end. */
+function readTurn(entries: readonly JournalEntry[]): SavedTurn | undefined {
+  const entry = entries.find(({ key }) => key === SAVED);
+  const turn = entry && fitShape(savedTurnShape, entry.value);
+  if (entry && turn === undefined) throw new Error("The session cannot be read: its journal is damaged.");
+  return turn;
+}
 
 async function advanceTurn(
   host: RunHost,
@@ -98,9 +117,9 @@ async function advanceTurn(
   { store, steps, asking, runId, signal }: Advance & Pick<AdvanceOptions, "store">,
 ): Promise<Leave | undefined> {
   const before = order.previous === undefined ? [] : await store.entries(order.previous);
-  const from = before.find(({ key }) => key === SAVED)?.value as { readonly saved: SavedChat } | undefined;
+  const from = readTurn(before);
   const results = before.flatMap(({ key, value }) => (key.startsWith("result ") ? [value] : []));
-  const folder = newestFolder(results) ?? (from as { readonly folder?: string } | undefined)?.folder;
+  const folder = newestFolder(results) ?? from?.folder;
   const durable = makeDurable(steps, asking, folder);
   const options = { ...toChatOptions(order), from: from?.saved };
   const { turn, left, saved } = await takeDurableTurn(host, options, order.message, {
@@ -109,7 +128,8 @@ async function advanceTurn(
     signal,
   });
   if (left !== undefined) return left;
-  const value = JSON.parse(JSON.stringify({ saved, folder })) as Json;
+  const next: SavedTurn = { saved, folder };
+  const value = JSON.parse(JSON.stringify(next)) as Json;
   await steps.end(turn, { key: SAVED, value, snapshot: folder });
   return undefined;
 }

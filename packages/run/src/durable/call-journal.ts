@@ -1,8 +1,8 @@
 /**
- * One tool call of a durable run in its journal: that it begins (intent) where that alone matters, whether it has asked for
- * something outside (acted), and what it answered (result). A call with a result is never carried out again. One that was
- * begun and not ended is carried out again only if it cannot have acted outside: what it did to the work folder was undone
- * when the run was taken up.
+ * One tool call of a durable run in its journal: that it begins (intent) where that alone matters, what it asked for outside
+ * (`acting-call.ts`), and what it answered (result). A call with a result is never carried out again. One that was begun and
+ * not ended is carried out again only if it cannot have acted outside, or if all it did there is known or can be repeated under
+ * its key: what it did to the work folder was undone when the run was taken up.
  */
 import type { Json } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
@@ -12,7 +12,8 @@ import { type LiveRun, reportOnce } from "../run/live-run.ts";
 import { programTools } from "../run/run-request.ts";
 import type { RunResult } from "../run/run-result.ts";
 import { fault, type Tool, type ToolInput, type ToolOutput } from "../tools/tool.ts";
-import { type DurableRunParts, describeMemory, type MemoryRecord } from "./durable-run.ts";
+import { beginActing, type CallWaiting, hasWaited, isInDoubt, isStillWaiting } from "./acting-call.ts";
+import { type DurableRunParts, describeMemory, type MemoryRecord, undoChanges } from "./durable-run.ts";
 import type { Spent } from "./journal-model.ts";
 
 export interface CallJournal {
@@ -26,6 +27,14 @@ export interface CallJournal {
   enter(): void;
   /** Just before it is carried out. */
   begin(): Promise<void>;
+  /** Aborted when it has to wait for a person while it is under way: it is ended then, and begins again after the answer. */
+  readonly stop: AbortSignal;
+  /** Whether it has to, also if it ended by itself meanwhile. */
+  isEnding(): boolean;
+  /** Another process ended it for that, and there is no answer yet. */
+  isStillWaiting(): Promise<boolean>;
+  /** Its turn is over, whatever came of it. What one that waits has done to the work folder is undone first. */
+  leave(): Promise<void>;
   /** `finish` says the last event of the call, which is written with its result or not at all; gives the answer. */
   end(finish: () => ToolOutput): Promise<ToolOutput>;
 }
@@ -52,6 +61,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
   const { context } = live;
   const name = callName(durable, call.callId);
   const denied = live.denied.length;
+  const waiting = openWaiting(call, live, durable);
   let hasEntered = false;
   return {
     recorded() {
@@ -63,17 +73,17 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       return record.output;
     },
     doubt() {
-      const hasActed = steps.find(`acted ${name}`) !== undefined;
       const isBegun = steps.find(`intent ${name}`) !== undefined;
-      if (!hasActed && !(isBegun && mayHaveActed(tool, live))) return undefined;
+      if (!isInDoubt(steps, name) && !(isBegun && mayHaveActed(tool, live))) return undefined;
       return fault(
         `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
       );
     },
-    isTold: () => steps.find(`intent ${name}`) !== undefined && !takesTurn(tool, live),
+    isTold: () =>
+      hasWaited(steps, name) || (steps.find(`intent ${name}`) !== undefined && !takesTurn(tool, live)),
     enter() {
       hasEntered = true;
-      if (takesTurn(tool, live)) durable.acting = name;
+      if (takesTurn(tool, live)) durable.acting = beginActing(name, waiting);
     },
     async begin() {
       // Asked for of those alone that may not begin again, or that wait and are told of once.
@@ -81,6 +91,10 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       if (!matters || steps.find(`intent ${name}`) !== undefined) return;
       await steps.record(`intent ${name}`, { tool: tool.name });
     },
+    stop: waiting.stop.signal,
+    isEnding: () => waiting.isEnding,
+    isStillWaiting: () => isStillWaiting(steps, name),
+    leave: () => leaveTurn(waiting, live, durable),
     async end(finish) {
       const mayHaveChanged = hasEntered && (takesTurn(tool, live) || context.hooks.length > 0);
       const kept = mayHaveChanged ? await steps.keepFolder(context.place.world.workDir) : undefined;
@@ -98,6 +112,28 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       return output;
     },
   };
+}
+
+function openWaiting({ callId, tool }: JournaledCall, live: LiveRun, { step }: DurableRunParts): CallWaiting {
+  const stop = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  const isFinal = mayHaveActed(tool, live);
+  const { recorder } = live.context;
+  return { step, callId, isFinal, isEnding: false, stop, ended, tell: (event) => void recorder.emit(event) };
+}
+
+async function leaveTurn(
+  waiting: CallWaiting,
+  { context }: LiveRun,
+  durable: DurableRunParts,
+): Promise<void> {
+  if (durable.acting?.waiting === waiting) durable.acting = undefined;
+  // A run that leaves is given its folder where it is taken up.
+  if (waiting.isEnding && durable.parking.leave === undefined) {
+    const undoing = undoChanges(durable, context.place.world.workDir);
+    await undoing.catch(() => durable.parking.go("released")); // There it is tried again, and its fault told.
+  }
+  waiting.ended.resolve();
 }
 
 /**
@@ -138,17 +174,4 @@ function mayHaveActed({ name, effect }: Tool, { context }: LiveRun): boolean {
 
 function isProgramTool(name: string, { host, request }: LiveRun["context"]): boolean {
   return programTools(host, request).some((tool) => tool.name === name);
-}
-
-/** Something outside is asked for by the call that is being carried out: recorded before it is. */
-export async function recordActing(durable: DurableRunParts): Promise<void> {
-  const { acting } = durable;
-  if (acting === undefined) return;
-  if (durable.acted?.call !== acting)
-    durable.acted = { call: acting, recorded: recordActed(durable, acting) };
-  await durable.acted.recorded; // Whoever asks at the same time waits for the same write.
-}
-
-async function recordActed({ steps }: DurableRunParts, call: string): Promise<void> {
-  if (steps.find(`acted ${call}`) === undefined) await steps.record(`acted ${call}`, true);
 }

@@ -48,7 +48,7 @@ export async function askDurably(
     await durable.parking.wait(callId, signal);
     return undefined;
   }
-  const decision = readAnswer(asked);
+  const decision = explainAnswer(asked);
   if (durable.steps.find(`told ${key}`) === undefined) {
     const { id: questionId, status, answeredBy: by } = asked;
     context.recorder.emit({ type: "approval-answered", step, callId, tool, questionId, status, by });
@@ -75,7 +75,7 @@ export async function askUserDurably(
 }
 
 /** `tell`: is called with a question that was not there yet, so that its event and its row are written together. */
-async function askOnce(
+export async function askOnce(
   { steps, asking }: DurableRunParts,
   question: { readonly key: string; readonly kind: Question["kind"]; readonly body: JsonObject },
   tell: (questionId: string) => void,
@@ -84,7 +84,8 @@ async function askOnce(
   return steps.ask({ ...question, expiresAt }, tell);
 }
 
-function readAnswer({ status, answer, answeredBy }: Question): DurableApproval {
+/** What an answer means for what was asked about. */
+export function explainAnswer({ status, answer, answeredBy }: Question): DurableApproval {
   const { note, input } = isAnswer(answer) ? answer : {};
   const who = answeredBy ?? "somebody";
   const said = note === undefined ? "" : `: ${note}`;

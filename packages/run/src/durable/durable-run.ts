@@ -2,9 +2,10 @@
  * A durable run as it begins and as it goes on: what was decided at its start holds for all of it. It goes on only with the
  * same content of its skill and the same configuration; otherwise it ends and says why.
  */
-import { createHash } from "node:crypto";
-import type { Json } from "@metier/base/json";
+import { digestBytes } from "@metier/base/digest";
+import { canonicalText, type Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
+import { createTurns, type Turns } from "@metier/base/turns";
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
 import type { Config } from "@metier/skills/config";
@@ -13,6 +14,7 @@ import { type ConversationMemory, createMemory } from "../invoke/conversation-tr
 import type { PreparedInvocation } from "../invoke/invocation.ts";
 import type { RunHost } from "../run/run-request.ts";
 import type { StartFault } from "../run/run-result.ts";
+import type { ActingCall } from "./acting-call.ts";
 import type { Spent } from "./journal-model.ts";
 import { createParking, type Parking } from "./parking.ts";
 import type { RunSteps } from "./run-steps.ts";
@@ -38,22 +40,10 @@ export interface DurableRunParts {
   readonly folderBefore?: string | undefined;
   /** Which answer of the model is acted on now. */
   step: number;
+  /** Hosts that it has reached, in all processes. */
+  readonly reached: Set<string>;
   /** The call that changes something now: what is asked for outside is asked for by it. */
-  acting?: string | undefined;
-  /** The last call of which it is recorded, or being recorded, that it asked for something outside. */
-  acted?: { readonly call: string; readonly recorded: Promise<void> } | undefined;
-}
-
-/** Acts one after the other; each hears of its own fault alone. */
-type Turns = <Value>(act: () => Promise<Value>) => Promise<Value>;
-
-function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  return (act) => {
-    const acted = last.then(act);
-    last = acted.catch(() => undefined);
-    return acted;
-  };
+  acting?: ActingCall | undefined;
 }
 
 export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: string): DurableRunParts {
@@ -64,6 +54,7 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
     parking: createParking(),
     spent: new Map(),
     turns: createTurns(),
+    reached: new Set(steps.all("reached ").map(String)),
     step: 0,
   };
 }
@@ -97,7 +88,7 @@ export async function holdToStart(
 ): Promise<Result<string, StartFault>> {
   if (durable === undefined) return done(prompt);
   const { steps } = durable;
-  const config = digestOf(withoutAllowed(host.config()));
+  const config = digestBytes(canonicalText(withoutAllowed(host.config())));
   const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
@@ -137,13 +128,6 @@ function withoutAllowed(config: Config): Config {
   return { ...config, tools: Object.fromEntries(tools) };
 }
 
-function digestOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, part: unknown) =>
-    part instanceof Map || part instanceof Set ? [...part] : part,
-  );
-  return createHash("sha256").update(text).digest("hex");
-}
-
 /** What a call leaves in the run beside its answer. */
 export interface MemoryRecord {
   readonly activations: readonly ActivatedText[];
@@ -168,8 +152,16 @@ export function recallMemory(
  * with the folder of the turn before it.
  */
 export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
-  const newest = newestFolder(durable.steps.all("result ", "stop ")) ?? durable.folderBefore;
-  if (newest !== undefined || durable.steps.isResumed) await durable.steps.restoreFolder(newest, folder);
+  if (durable.steps.isResumed || folderNow(durable) !== undefined) await undoChanges(durable, folder);
+}
+
+/** The same while the run is under way: what a call has done so far did not happen. */
+export function undoChanges(durable: DurableRunParts, folder: string): Promise<void> {
+  return durable.steps.restoreFolder(folderNow(durable), folder);
+}
+
+function folderNow({ steps, folderBefore }: DurableRunParts): string | undefined {
+  return newestFolder(steps.all("result ", "stop ")) ?? folderBefore;
 }
 
 /** The name of the last snapshot among what was recorded of calls and hooks. */

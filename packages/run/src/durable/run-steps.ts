@@ -51,6 +51,10 @@ export interface RunSteps {
    * new one is written with it.
    */
   ask(question: Omit<NewQuestion, "id">, tell: (questionId: string) => void): Promise<Question>;
+  /** The question of this key, if it was asked. */
+  asked(key: string): Promise<Question | undefined>;
+  /** Events that earlier processes have written, in order. */
+  earlier(): AsyncIterable<RunEvent>;
   /** A run that this one starts, recorded under the same lease. */
   child(runId: string, skill: string): Promise<RunSteps>;
   /** Keeps the work folder as it is; gives the snapshot's name, or nothing where folders are not kept. */
@@ -112,6 +116,8 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
       await writer.write({ questions: [{ ...question, id }], activeMs: activeMs() });
       return required(await store.question(id), `question \`${id}\``);
     },
+    asked: (key) => store.questionFor(run.id, key),
+    earlier: () => readEvents(store, run),
     async child(runId, skill) {
       const child = await recordChild(options, runId, skill);
       return openRunSteps({ ...options, run: child, lease: { ...lease, lost: writer.lost } });
@@ -139,6 +145,19 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   };
 }
 
+const EVENTS_AT_ONCE = 1000;
+
+async function* readEvents(
+  store: JournalStore,
+  { id, lastEvent }: Pick<DurableRun, "id" | "lastEvent">,
+): AsyncGenerator<RunEvent> {
+  for (let after = 0; after < lastEvent; ) {
+    const page = await store.events(id, after, EVENTS_AT_ONCE);
+    for (const { seq, event } of page) if (seq <= lastEvent) yield event as unknown as RunEvent;
+    after = page.at(-1)?.seq ?? lastEvent;
+  }
+}
+
 function findAll(entries: ReadonlyMap<string, Json>, prefixes: readonly string[]): readonly Json[] {
   const isWanted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
   return [...entries].flatMap(([key, value]) => (isWanted(key) ? [value] : []));
@@ -146,7 +165,7 @@ function findAll(entries: ReadonlyMap<string, Json>, prefixes: readonly string[]
 
 /** What nobody has said, because nobody was there yet to say it. */
 function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
-  const { text, iterations, usage, durationMs } = result;
+  const { text, iterations, usage, durationMs, sandbox, capabilities } = result;
   const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
   const event: RunEvent = {
     v: EVENT_VERSION,
@@ -154,7 +173,7 @@ function describeEnd({ runId, status, error, refusal, ...result }: RunResult, se
     seq,
     at: new Date().toISOString(),
     type: "run-finished",
-    ...{ status, text, iterations, usage, durationMs, error: why },
+    ...{ status, text, iterations, usage, durationMs, error: why, sandbox, capabilities },
   };
   return { seq, event: JSON.parse(JSON.stringify(event)) as Json };
 }

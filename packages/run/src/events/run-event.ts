@@ -163,6 +163,8 @@ export type RunEventBody =
   /** A tool call waits for a person; the run is parked until one answers. */
   | {
       readonly type: "approval-asked";
+      /** `tool` and `input` are those of a capability that is to change something. Absent: of the call itself. */
+      readonly kind?: "confirmation" | undefined;
       readonly step: number;
       readonly callId: string;
       readonly tool: string;
@@ -174,6 +176,8 @@ export type RunEventBody =
   /** A person has answered, or nobody did in time. */
   | {
       readonly type: "approval-answered";
+      /** As in `approval-asked`. */
+      readonly kind?: "confirmation" | undefined;
       readonly step: number;
       readonly callId: string;
       readonly tool: string;

@@ -94,7 +94,7 @@ export const chatRecordFields = {
 
 export const OPTIONAL_FIELDS = ["owner", "model", "taintedBy", "workRunId"] as const;
 
-const savedChatShape: Shape<SavedChat> = recordShape<SavedChat>(
+export const savedChatShape: Shape<SavedChat> = recordShape<SavedChat>(
   { ...chatRecordFields, signature: textShape },
   OPTIONAL_FIELDS,
 );

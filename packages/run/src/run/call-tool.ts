@@ -59,8 +59,12 @@ export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutp
   durable?.parking.begin();
   try {
     if (durable?.steps.stopping.aborted) durable.parking.go("released");
-    const call: BegunCall = { ...asked, step: live.model.steps, startedAt: performance.now() };
-    return await answerCall(call, journal, live);
+    const signal = journal ? AbortSignal.any([asked.signal, journal.stop]) : asked.signal;
+    const call: BegunCall = { ...asked, signal, step: live.model.steps, startedAt: performance.now() };
+    const answered = await answerCall(call, journal, live);
+    if (answered) return answered;
+    await durable?.parking.wait(asked.callId, asked.signal);
+    return LEFT;
   } catch (fault) {
     if (durable?.steps.lost.aborted) return LEFT; // It could not be recorded, which has stopped the run.
     throw fault;
@@ -75,11 +79,12 @@ function isLeft({ callId }: BegunCall, { context: { durable } }: LiveRun): boole
   return durable !== undefined && (durable.parking.leave !== undefined || durable.parking.isWaiting(callId));
 }
 
+/** `undefined`: it waits for a person, after it was begun. */
 async function answerCall(
   call: BegunCall,
   journal: CallJournal | undefined,
   live: LiveRun,
-): Promise<ToolOutput> {
+): Promise<ToolOutput | undefined> {
   const end = async (output: ToolOutput): Promise<ToolOutput> => {
     if (isLeft(call, live)) return LEFT;
     const tell = (): ToolOutput => finish(call, output, live);
@@ -87,24 +92,44 @@ async function answerCall(
   };
   const doubt = journal?.doubt();
   if (doubt) return end(doubt);
+  if (await journal?.isStillWaiting()) return undefined;
   const admitted = await admit(call, live);
   if (!admitted.ok) return end(admitted.refusal);
-  const carryOut = async (): Promise<ToolOutput> => {
+  const carryOut = async (): Promise<ToolOutput | undefined> => {
     if (isLeft(call, live)) return LEFT;
     journal?.enter();
-    const blocked = await askHooks(call, admitted.value, live, journal?.isTold());
-    if (blocked) return end(blocked);
-    await journal?.begin();
-    return end(await execute(call, admitted.value, live));
+    try {
+      const output = await perform(call, admitted.value, journal, live);
+      return journal?.isEnding() ? undefined : await end(output);
+    } finally {
+      await journal?.leave();
+    }
   };
   const { durable } = live.context;
   // Its snapshot is part of its turn: another call would be half in it.
-  return durable && takesTurn(call.tool, live) ? durable.turns(carryOut) : carryOut();
+  return durable && takesTurn(call.tool, live) ? durable.turns.alone(carryOut) : carryOut();
+}
+
+/** With the hooks before and after it. */
+async function perform(
+  call: BegunCall,
+  admitted: Admitted,
+  journal: CallJournal | undefined,
+  live: LiveRun,
+): Promise<ToolOutput> {
+  const blocked = await askHooks(call, admitted, journal, live);
+  if (blocked) return blocked;
+  await journal?.begin();
+  const output = await execute(call, admitted, live);
+  // One that waits is not over: what comes after it comes when it has begun again.
+  if (journal?.isEnding()) return output;
+  const shown = show(output, call.tool, live);
+  return admitted.hooked ? review(admitted.hooked, shown, call.tool, live) : shown;
 }
 
 async function execute(
   { tool, signal }: BegunCall,
-  { input, read, context, hooked }: Admitted,
+  { input, read, context }: Admitted,
   live: LiveRun,
 ): Promise<ToolOutput> {
   let output: ToolOutput = fault("The run was stopped before this call.");
@@ -121,8 +146,7 @@ async function execute(
     output = fault(`\`${tool.name}\` failed: ${sayFault(error)}`);
   }
   if (!output.isError) live.used.note(tool, input, live.context.place.world);
-  const shown = show(output, tool, live);
-  return hooked ? review(hooked, shown, tool, live) : shown;
+  return output;
 }
 
 interface Admitted {
@@ -188,12 +212,14 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
 async function askHooks(
   call: BegunCall,
   { hooked, decision, rule, input }: Admitted,
+  journal: CallJournal | undefined,
   live: LiveRun,
-  isTold = false,
 ): Promise<ToolOutput | undefined> {
   const { tool } = call;
   const blocked = hooked && (await beforeTool(hooked, live));
-  if (blocked || !isTold) recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
+  if (journal?.isEnding()) return LEFT;
+  if (blocked || !journal?.isTold())
+    recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
   if (blocked === undefined) return undefined;
   live.denied.push({ tool: tool.name, reason: blocked });
   return show(fault(`\`${tool.name}\` was not carried out: ${blocked}`), tool, live);

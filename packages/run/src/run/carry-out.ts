@@ -7,7 +7,9 @@ import { removeFolder } from "@metier/base/files";
 import type { Result } from "@metier/base/result";
 import { identifyContent } from "@metier/skills/trust";
 import type { ModelMessage } from "ai";
+import type { DurableRunParts } from "../durable/durable-run.ts";
 import type { Leave } from "../durable/parking.ts";
+import { rememberUse } from "../durable/remember-use.ts";
 import type { RunEventBody } from "../events/run-event.ts";
 import { runFolder } from "../events/run-log.ts";
 import { describeFault } from "../model/describe-fault.ts";
@@ -39,7 +41,7 @@ export async function carryOut(
   decide: (given: RunGiven) => Promise<Result<RunContext, RunResult>>,
 ): Promise<CarriedOut> {
   const setUp = await setUpRun(given, decide);
-  if (!setUp.ok) return { result: setUp.refusal, messages: [] };
+  if (!setUp.ok) return { result: await rememberUse(setUp.refusal, given.durable?.steps), messages: [] };
   const context = setUp.value;
   const { recorder } = context;
   const { durable } = context;
@@ -55,6 +57,7 @@ export async function carryOut(
   const live = beginRun(context);
   let ended: CarriedOut;
   try {
+    if (durable?.steps.isResumed) await recallUses(context, durable);
     const { outcome, held } = await loopToAnswer(live);
     live.stop.end();
     await live.slots.idle(); // A tool that was stopped still ends its processes; nothing outlives the run.
@@ -69,6 +72,14 @@ export async function carryOut(
   dropFolder(context, context.isIsolated);
   const diagnostics = [...context.diagnostics(ended.result.diagnostics), ...recorder.diagnostics];
   return { ...ended, result: { ...ended.result, diagnostics } };
+}
+
+/** What commands asked of capabilities before the run was taken up is part of its result. */
+async function recallUses({ host, capabilityNotes }: RunContext, { steps }: DurableRunParts): Promise<void> {
+  if (host.capabilities === undefined) return;
+  for await (const event of steps.earlier()) {
+    if (event.type === "capability-called") capabilityNotes.recall(event);
+  }
 }
 
 /** The run goes on elsewhere: what it has said is kept, and nothing is said about an end. */

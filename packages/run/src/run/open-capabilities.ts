@@ -7,7 +7,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { sayFault } from "@metier/base/diagnostic";
 import { presentFields } from "@metier/base/json";
 import { compareText } from "@metier/base/text";
-import type { AuditEntry, CallerTokens, CapabilityCaller, CapabilitySocket } from "@metier/capabilities";
+import type {
+  AuditEntry,
+  CallerTokens,
+  CapabilityBroker,
+  CapabilityCaller,
+  CapabilitySocket,
+} from "@metier/capabilities";
 import {
   type CommandOutcome,
   refuseCommand,
@@ -18,7 +24,8 @@ import {
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { Skill, Trust } from "@metier/skills";
 import { trustAllows } from "@metier/skills/trust";
-import { recordActing } from "../durable/call-journal.ts";
+import { recordActing } from "../durable/acting-call.ts";
+import { keepChange } from "../durable/keep-changes.ts";
 import type { CapabilityCall, CapabilityUse } from "../events/run-event.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import { toCapabilityCaller } from "../invoke/invocation.ts";
@@ -110,19 +117,13 @@ interface Opened {
 }
 
 async function openSocket(input: CapabilitiesInput, capabilities: RunCapabilities): Promise<Opened> {
-  const { request, host, runId, capabilityNotes, questions, conversation, durable } = input;
+  const { request, host, runId, capabilityNotes, questions, conversation } = input;
   const { createCallerTokens, openCapabilitySocket } = await import("@metier/capabilities/broker");
   const tokens = createCallerTokens();
   const confirm = request.confirm ?? capabilities.confirm;
-  const broker = await capabilities.broker();
+  const broker = followDurably(await capabilities.broker(), input);
   const socket = await openCapabilitySocket({
-    broker: {
-      ...broker,
-      invoke: async (...call) => {
-        if (durable) await recordActing(durable);
-        return capabilityNotes.follow(broker.invoke(...call));
-      },
-    },
+    broker: { ...broker, invoke: (...call) => capabilityNotes.follow(broker.invoke(...call)) },
     tokens,
     runId,
     home: join(host.places.state, "capabilities", "sockets"),
@@ -132,6 +133,36 @@ async function openSocket(input: CapabilitiesInput, capabilities: RunCapabilitie
     whyHeld: () => whyHeld(conversation?.taintedBy),
   });
   return { socket, tokens };
+}
+
+/** In a durable run a change is made once; a sign-in is nothing that could begin again. What only reads, may. */
+function followDurably(
+  broker: CapabilityBroker,
+  { durable, runId, redactor }: Pick<CapabilitiesInput, "durable" | "runId" | "redactor">,
+): CapabilityBroker {
+  if (durable === undefined) return broker;
+  const act = <Given extends readonly unknown[], Value>(perform: (...given: Given) => Promise<Value>) => {
+    return async (...given: Given): Promise<Value> => {
+      await recordActing(durable);
+      return perform(...given);
+    };
+  };
+  const { begin, complete, completeCallback, poll, unlink } = broker.auth;
+  return {
+    ...broker,
+    auth: {
+      ...broker.auth,
+      begin: act(begin),
+      complete: act(complete),
+      completeCallback: act(completeCallback),
+      poll: act(poll),
+      unlink: act(unlink),
+    },
+    invoke(caller, request, options) {
+      const { keep, end } = keepChange({ durable, runId, redactor });
+      return broker.invoke(caller, request, { ...options, keep }).finally(end);
+    },
+  };
 }
 
 /** What a token says; what a command claims about itself counts for nothing. */
@@ -180,6 +211,8 @@ interface CapabilityListener {
 
 export interface CapabilityNotes {
   note(entry: AuditEntry): void;
+  /** A call that an earlier process of the run has told of: counted, and told to nobody. */
+  recall(call: Pick<CapabilityCall, "capability" | "operation" | "outcome">): void;
   /** A call that is under way. */
   follow<Value>(call: Promise<Value>): Promise<Value>;
   noteFault(fault: unknown): void;
@@ -202,16 +235,19 @@ export function createCapabilityNotes(): CapabilityNotes {
   const used = new Map<string, CapabilityUse>();
   const underWay = new Set<Promise<unknown>>();
   let tell = (what: Tell): void => void early.push(what);
+  const recall: CapabilityNotes["recall"] = ({ capability, operation, outcome }) => {
+    const what = presentFields({ capability, operation });
+    const key = Object.values(what).join(" ");
+    const { calls, failed } = used.get(key) ?? { calls: 0, failed: 0 };
+    const isPerformed = outcome === "ok" || outcome === "repeat";
+    used.set(key, { ...what, calls: calls + 1, failed: failed + (isPerformed ? 0 : 1) });
+  };
   return {
+    recall,
     note(entry) {
       const call = readEntry(entry);
       if (call === undefined) return;
-      const { capability, operation, outcome } = call;
-      const what = presentFields({ capability, operation });
-      const key = Object.values(what).join(" ");
-      const { calls, failed } = used.get(key) ?? { calls: 0, failed: 0 };
-      const isPerformed = outcome === "ok" || outcome === "repeat";
-      used.set(key, { ...what, calls: calls + 1, failed: failed + (isPerformed ? 0 : 1) });
+      recall(call);
       tell(({ onCall }) => onCall(call));
     },
     follow(call) {
@@ -241,9 +277,11 @@ async function settleWithin(calls: Iterable<Promise<unknown>>, graceMs: number):
   isOver.abort();
 }
 
-/** Nothing for what is no call, or has only begun. */
+const NOT_OVER: ReadonlySet<string> = new Set(["started", "capability_confirmation_pending"]);
+
+/** Nothing for what is no call, has only begun, or is made when a person has answered. */
 function readEntry(entry: AuditEntry): CapabilityCall | undefined {
   const { action, capability, operation, account, mutating = false, outcome, requestId, durationMs } = entry;
-  if (action !== "invoke" || outcome === "started") return undefined;
+  if (action !== "invoke" || NOT_OVER.has(outcome)) return undefined;
   return { capability, operation, account, mutating, outcome, requestId, durationMs };
 }

@@ -16,7 +16,7 @@ import { openEgressProxy } from "@metier/sandbox/egress";
 import type { Redactor } from "@metier/sandbox/secrets";
 import { hasFolder, type Skill, type Trust } from "@metier/skills";
 import { type TrustedThing, trustAllows } from "@metier/skills/trust";
-import { recordActing } from "../durable/call-journal.ts";
+import { recordReach } from "../durable/acting-call.ts";
 import type { ConversationTrust } from "../invoke/conversation-trust.ts";
 import { dataOwner } from "../invoke/invocation.ts";
 import { grantedPaths, grantReach, reportMissing } from "./granted-reach.ts";
@@ -200,7 +200,7 @@ async function openEgress(
   network: readonly string[],
   { host, conversation, durable }: RunPlaceInput,
 ): Promise<Egress> {
-  const reached = new Set<string>();
+  const reached = new Set<string>(durable?.reached);
   // The others give no network at all; or all of it, which a proxy would only pretend to hold back.
   if (network.length === 0 || sandbox.backend !== "bubblewrap") {
     return { sandbox, reached, close: () => Promise.resolve() };
@@ -210,7 +210,7 @@ async function openEgress(
     home: join(host.places.state, "egress"),
     whyHeld: () => whyHeld(conversation?.taintedBy),
     async onReach(host) {
-      if (durable) await recordActing(durable);
+      if (durable) await recordReach(durable, host);
       reached.add(host);
     },
   });

@@ -225,7 +225,7 @@ export async function prepareRequest(
 function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
   return async (name, { world, signal }) => {
     const context = current();
-    const { host, runId, capabilityNotes, questions } = context;
+    const { host, runId, capabilityNotes, questions, durable } = context;
     const parent = asParent(context);
     const asked = { ...inheritRequest(context), skill: name, signal };
     const outcome = await prepareRequest(asked, host, { asked: "script", parent });
@@ -242,7 +242,7 @@ function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
     mkdirSync(workDir, { recursive: true, mode: 0o700 });
     const conversation = parent.memory.trust;
     conversation.note(skill.name, skill.trust.level); // What it writes is read in the conversation.
-    const served = { runId, host, capabilityNotes, questions, parent, conversation, redactor };
+    const served = { runId, host, capabilityNotes, questions, durable, parent, conversation, redactor };
     const place = await openRunPlace({ ...served, skill, trust: trust.level, workDir, request: asked });
     const unreachable = refuseWithoutSocket(skill, place.sandbox);
     if (unreachable) {

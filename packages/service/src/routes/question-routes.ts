@@ -45,6 +45,8 @@ const approvalSchema = objectOf(
     kind: TEXT_FIELD,
     skill: TEXT_FIELD,
     tool: TEXT_FIELD,
+    capability: TEXT_FIELD,
+    operation: TEXT_FIELD,
     input: {},
     rule: TEXT_FIELD,
     diff: TEXT_FIELD,
@@ -253,7 +255,7 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
   scope: "approve",
   group: GROUP,
   summary:
-    "Approve or deny a tool call. With `input`, the call is approved as you have edited it; with `always`, the rule for such calls is added to the config, too (scope `admin`).",
+    "Approve or deny a tool call, or a change by a capability. With `input`, a tool call is approved as you have edited it; with `always`, the rule for such calls is added to the config, too (scope `admin`).",
   body: tableShape<ApprovalBody>(
     {
       decision: choiceShape("approve", "deny"),
@@ -269,6 +271,12 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
       return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+    }
+    if (found.value.kind === "confirmation" && "input" in answer) {
+      return refuseRequest(
+        "A change by a capability cannot be edited: what is confirmed is exactly what is asked.",
+        "Leave `input` out, or deny it with a `note` that says what to do instead.",
+      );
     }
     if (decision === "approve" && !("input" in answer) && (await showQuestion(context, found.value)).isCut) {
       return refuse(

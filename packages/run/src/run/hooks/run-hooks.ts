@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { presentFields } from "@metier/base/json";
 import type { HookEvent } from "@metier/skills";
+import { beginActing, isInDoubt } from "../../durable/acting-call.ts";
 import type { ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { type LiveRun, reportOnce, toolContext } from "../live-run.ts";
 import type { LoopOutcome } from "../loop.ts";
@@ -101,11 +102,11 @@ async function askOnce(
   const name = `stop ${live.model.steps} ${continued}`;
   const known = steps.find(name) as StopRecord | undefined;
   if (known !== undefined) return known.reason;
-  if (steps.find(`acted ${name}`) !== undefined) {
+  if (isInDoubt(steps, name)) {
     tell(live, "hook.failed", "The process ended while a `stop` hook acted; it was not asked again.");
     return undefined;
   }
-  durable.acting = name;
+  durable.acting = beginActing(name);
   const reason = await ask();
   if (live.stop.signal.aborted) return reason; // It was cut off.
   const kept = await steps.keepFolder(place.world.workDir);
