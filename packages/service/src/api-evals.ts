@@ -84,4 +84,3 @@ export interface ApiRoutingWhy {
   /** Words of the request that the winner has and this skill lacks, those that count most first. */
   readonly lacks: readonly { readonly word: string; readonly gain: number }[];
 }
-

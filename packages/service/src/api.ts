@@ -5,7 +5,15 @@
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json, JsonObject, JsonSchema } from "@metier/base/json";
 
-export type { ApiEvalSummary, ApiSpread, ApiIteration, ApiEvalTask, ApiRouting, ApiRouted, ApiRoutingWhy } from "./api-evals.ts";
+export type {
+  ApiEvalSummary,
+  ApiEvalTask,
+  ApiIteration,
+  ApiRouted,
+  ApiRouting,
+  ApiRoutingWhy,
+  ApiSpread,
+} from "./api-evals.ts";
 
 /** A page of a list. */
 export interface ApiList<Item> {

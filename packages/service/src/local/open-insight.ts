@@ -30,7 +30,7 @@ interface LocalInsight extends Insight {
   close(): void;
 }
 
-interface LocalInsightParts {
+export interface LocalInsightParts {
   /** The server's own; opened when it is first asked for. */
   own(): Promise<Metier>;
   /** One that looks for skills in these folders and nowhere else. */
