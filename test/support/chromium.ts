@@ -29,7 +29,8 @@ const ARGS = [
 ];
 
 /** `describe`, for tests that need a browser. */
-export const describeInBrowser = program === undefined && !METIER_REQUIRE_BROWSER ? describe.skip : describe;
+export const describeInBrowser: (name: string, tests: () => void) => unknown =
+  program === undefined && !METIER_REQUIRE_BROWSER ? describe.skip : describe;
 
 if (program === undefined && !METIER_REQUIRE_BROWSER) {
   process.stderr.write(

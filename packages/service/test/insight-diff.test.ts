@@ -1,8 +1,11 @@
 /** Two versions of a skill side by side: of uploads, and of what the lock can roll back to. */
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { tarOf } from "../../../test/support/archives.ts";
-import type { ApiDiff } from "../src/api.ts";
+import { writeTree } from "../../../test/support/temporary.ts";
+import { createWorld } from "../../../test/support/world.ts";
+import type { ApiDiff, ApiSkill } from "../src/api.ts";
 import { openService } from "./support/open-service.ts";
 
 const skill = (body: string) => `---\nname: poet\ndescription: Writes.\n---\n${body}`;
@@ -43,4 +46,25 @@ test("a diff has numbered lines, and findings on those that are new alone", asyn
     expect((await ask(`${address}?${query}`)).status).toBe(404);
   }
   expect((await ask("/v1/catalog/skills/none/diff?from=x&to=y")).status).toBe(404);
+});
+
+test("an installed skill has the version that a rollback goes back to, and both can be compared", async () => {
+  const world = createWorld();
+  const source = join(world.root, "source");
+  writeTree(source, { "poet/SKILL.md": skill("One.\n") });
+  expect((await world.cli("install", source, "--yes")).code).toBe(0);
+  writeTree(source, { "poet/SKILL.md": skill("Two.\n") });
+  expect((await world.cli("update", "--yes")).code).toBe(0);
+  const service = await openService({ folder: world.root });
+  const { body } = await service.call("GET", "/v1/catalog/skills/installed%3Apoet");
+  const { versions, digest } = body as unknown as ApiSkill;
+  expect(versions.map(({ label, isCurrent }) => [label, isCurrent])).toEqual([
+    ["installed", true],
+    ["previous", false],
+  ]);
+  expect(versions[0]?.digest).toBe(digest);
+  const query = new URLSearchParams({ from: String(versions[1]?.digest), to: String(digest) });
+  const reply = await service.call("GET", `/v1/catalog/skills/installed%3Apoet/diff?${query}`);
+  expect(reply.text).not.toContain(world.root);
+  expect(reply.body.files).toMatchObject([{ path: "SKILL.md", change: "changed" }]);
 });

@@ -100,7 +100,13 @@ test("evaluations are found beside skills and in the working directory, with wha
     ".metier/skills/deploy-workspace/iteration-1/benchmark.json": benchmark(0.5),
     ".metier/skills/deploy-workspace/iteration-2/benchmark.json": benchmark(0.9),
     ".metier/skills/deploy-workspace/iteration-2/first/with_skill/outputs/answer.md": "It is done.\n",
+    ".metier/skills/deploy-workspace/iteration-2/first/eval_metadata.json": JSON.stringify({
+      eval_id: 1,
+      eval_name: "first",
+      prompt: "Deploy it.",
+    }),
     ".metier/skills/deploy-workspace/iteration-3/benchmark.json": "{",
+    ".metier/skills/deploy-workspace/iteration-5/triggers.json": '{"model":"a-model","queries":[]}',
     "elsewhere/notes-workspace/iteration-1/benchmark.json": benchmark(1, { runs: "none", run_summary: 7 }),
   });
   const workspace = join(service.folder, "home", ".metier", "skills", "deploy-workspace");
@@ -122,6 +128,9 @@ test("evaluations are found beside skills and in the working directory, with wha
     },
   ]);
   const shown = await read<ApiIteration>(service, "/v1/evals/deploy/2");
+  expect(shown.evals).toEqual([{ id: "1", name: "first", prompt: "Deploy it." }]);
+  const asked = await read<ApiIteration>(service, "/v1/evals/deploy/5");
+  expect(asked).toEqual({ skill: "deploy", number: 5, triggers: { model: "a-model", queries: [] } });
   expect(shown.benchmark?.metadata).not.toHaveProperty("skill_path");
   const output = "/v1/evals/deploy/2/outputs";
   expect(await read(service, `${output}/first/with_skill/outputs/answer.md`)).toMatchObject({

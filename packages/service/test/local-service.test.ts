@@ -86,6 +86,13 @@ test("a run asks although its skill pre-approves, is approved over HTTP, and lea
   );
   const run = await settle(service, String(id), "completed");
   expect(run).toMatchObject({ text: "It is built.", files: [{ path: "out.txt", size: 5 }] });
+  const shown = await call(service, "GET", "/v1/catalog/skills/user%3Abuild");
+  expect(run).toMatchObject({
+    digest: shown.digest,
+    model: expect.any(String),
+    trust: "trusted",
+    children: [],
+  });
   const headers = { authorization: `Bearer ${ADMIN_KEY}` };
   const file = await fetch(`${service.url}/v1/runs/${id}/files/out.txt`, { headers });
   expect(await file.text()).toBe("done\n");

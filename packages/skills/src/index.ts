@@ -83,7 +83,7 @@ export {
   type SkillResource,
 } from "./disclose/resources.ts";
 export { buildFinder, type Finder, type FindHit } from "./find/build-finder.ts";
-export type { ScoreExplanation, ScorePart } from "./find/explain-score.ts";
+export type { ScoreExplanation } from "./find/explain-score.ts";
 export {
   matchTriggers,
   type TriggerMatch,

@@ -196,6 +196,8 @@ export function describeJournal(stores: Stores): void {
       expect(await ids({ limit: 3 })).toEqual(["e1", "e", "x"]);
       expect(await ids({ tenant: "acme", isRoot: true, limit: 2 })).toEqual(["e", "d"]);
       expect(await ids({ tenant: "acme", isRoot: true, limit: 2, before: "d" })).toEqual(["c", "b"]);
+      expect(await ids({ rootId: "e" })).toEqual(["e1", "e"]);
+      expect(await ids({ rootId: "e", isRoot: false })).toEqual(["e1"]);
       expect(await ids({ userId: "ada" })).toEqual(["b", "a"]);
       expect(await ids({ skill: "else" })).toEqual(["x"]);
       expect(await ids({ status: ["running"] })).toEqual(["e1"]);

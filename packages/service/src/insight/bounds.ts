@@ -7,25 +7,25 @@ import type { ApiDiagnostic } from "../api.ts";
 
 export const MOST_SKILLS = 20_000;
 export const MOST_FILES = 5_000;
-export const MOST_DIAGNOSTICS = 500;
+const MOST_DIAGNOSTICS = 500;
 /** Of a file's text. */
 export const MOST_TEXT_BYTES: number = 256 * 1024;
 export const MOST_INSTRUCTIONS = 512 * 1024;
 export const MOST_DESCRIPTION = 2_000;
 const MOST_MESSAGE = 2_000;
 
-export function cutText(text: string, most: number): string {
+export function boundText(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** With a path below the folder, or none. */
-export function showDiagnostic(diagnostic: Diagnostic, folder: string): ApiDiagnostic {
+function showDiagnostic(diagnostic: Diagnostic, folder: string): ApiDiagnostic {
   const { path, message, hint, line, column, ...rest } = diagnostic;
   const isBelow = folder !== "" && isAbsolute(path) && path !== folder && isInside(path, folder);
   return {
     ...rest,
-    message: cutText(message, MOST_MESSAGE),
-    ...(hint !== undefined && { hint: cutText(hint, MOST_MESSAGE) }),
+    message: boundText(message, MOST_MESSAGE),
+    ...(hint !== undefined && { hint: boundText(hint, MOST_MESSAGE) }),
     ...(line !== undefined && { line }),
     ...(column !== undefined && { column }),
     ...(isBelow && { path: relative(folder, path).split(sep).join("/") }),

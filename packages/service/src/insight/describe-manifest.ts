@@ -3,7 +3,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
 import { findManifestField, MANIFEST_FIELDS, type ParsedSkill, type SkillManifest } from "@metier/skills";
 import type { ApiManifestField } from "../api.ts";
-import { cutText } from "./bounds.ts";
+import { boundText } from "./bounds.ts";
 
 const MOST_FIELDS = 300;
 /** Of a value as JSON. */
@@ -48,11 +48,11 @@ function describeWritten(
   const counted = field === undefined || manifest === undefined ? value : manifest[field.property];
   const isIdle = field?.honouredBy === undefined && field?.belongsTo === undefined;
   const remarks = [
-    ...found.map(({ message }) => cutText(message, MOST_REMARK)),
+    ...found.map(({ message }) => boundText(message, MOST_REMARK)),
     ...(field !== undefined && isIdle ? [NOT_ACTED_ON] : []),
   ];
   const verdict = worst(found) ?? (isIdle ? "ignored" : "given");
-  return { field: cutText(key, MOST_REMARK), value: boundValue(counted), verdict, remarks };
+  return { field: boundText(key, MOST_REMARK), value: boundValue(counted), verdict, remarks };
 }
 
 function describeMissing(
@@ -61,7 +61,7 @@ function describeMissing(
   diagnostics: readonly Diagnostic[],
 ): ApiManifestField {
   const found = diagnostics.filter(({ code }) => code === `${field}.missing`);
-  const remarks = found.map(({ message }) => cutText(message, MOST_REMARK));
+  const remarks = found.map(({ message }) => boundText(message, MOST_REMARK));
   return { field, value: boundValue(value), verdict: worst(found) ?? "default", remarks };
 }
 
@@ -72,5 +72,5 @@ function worst(found: readonly Diagnostic[]): "error" | "warning" | undefined {
 /** A value that is too large to show is shown as the beginning of its JSON. */
 function boundValue(value: unknown): Json {
   const text = JSON.stringify(value ?? null);
-  return text.length <= MOST_VALUE ? (JSON.parse(text) as Json) : cutText(text, MOST_VALUE);
+  return text.length <= MOST_VALUE ? (JSON.parse(text) as Json) : boundText(text, MOST_VALUE);
 }

@@ -4,7 +4,7 @@ import type { RunOutline } from "@metier/run";
 import type { PlannedRun } from "@metier/runtime";
 import type { ApiPlan } from "../api.ts";
 import { withoutPlaces } from "../runs/project-event.ts";
-import { cutText, showDiagnostics } from "./bounds.ts";
+import { boundText, showDiagnostics } from "./bounds.ts";
 
 const MOST_PROMPT = 512 * 1024;
 const HARMLESS: ReadonlySet<string> = new Set(["read", "skill", "talk"]);
@@ -39,8 +39,8 @@ function describeOutline(outline: RunOutline, { seesSystem, asksAlways }: PlanVi
     declared: withoutPlaces({ ...sandbox.declared }) as JsonObject,
     granted: withoutPlaces({ ...sandbox.granted }) as JsonObject,
     limits: { ...outline.limits } as unknown as JsonObject,
-    system: seesSystem ? cutText(outline.system, MOST_PROMPT) : "",
-    message: cutText(outline.message, MOST_PROMPT),
+    system: seesSystem ? boundText(outline.system, MOST_PROMPT) : "",
+    message: boundText(outline.message, MOST_PROMPT),
     diagnostics: showDiagnostics(outline.diagnostics, ""),
   };
 }

@@ -9,7 +9,7 @@ import {
   validateSkill,
 } from "@metier/skills";
 import type { ApiSkill } from "../api.ts";
-import { cutText, MOST_INSTRUCTIONS, showDiagnostics } from "./bounds.ts";
+import { boundText, MOST_INSTRUCTIONS, showDiagnostics } from "./bounds.ts";
 import { describeManifest } from "./describe-manifest.ts";
 import { type KnownSkill, summarizeSkill } from "./know-skills.ts";
 import type { LookedOver } from "./look-over.ts";
@@ -47,7 +47,7 @@ export async function describeSkill({
   return {
     ...summarizeSkill(known),
     ...(displayName !== undefined && { displayName }),
-    instructions: cutText(given ?? parsed?.body ?? "", MOST_INSTRUCTIONS),
+    instructions: boundText(given ?? parsed?.body ?? "", MOST_INSTRUCTIONS),
     manifest: parsed ? describeManifest(parsed, manifest, known.diagnostics) : [],
     files: listSkillFiles(known, linkRoots),
     ...(looked.digest !== undefined && { digest: looked.digest }),

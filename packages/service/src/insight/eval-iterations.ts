@@ -8,16 +8,18 @@ import { openContained, withContained } from "@metier/base/files";
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { compareText } from "@metier/base/text";
 import { isText } from "@metier/skills";
-import type { ApiEvalSummary, ApiFileText, ApiIteration, ApiSpread } from "../api.ts";
-import { MOST_TEXT_BYTES } from "./bounds.ts";
+import type { ApiEvalSummary, ApiEvalTask, ApiFileText, ApiIteration, ApiSpread } from "../api.ts";
+import { boundText, MOST_TEXT_BYTES } from "./bounds.ts";
 
 const MOST_BENCHMARK_BYTES = 8 * 1024 * 1024;
 const MOST_WORKSPACES = 1_000;
 const MOST_ITERATIONS = 500;
+const MOST_TASKS = 500;
+const MOST_PROMPT = 20_000;
 const WORKSPACE = /^(.+)-workspace$/;
 const ITERATION = /^iteration-(\d{1,6})$/;
 
-export interface EvalIterations {
+interface EvalIterations {
   list(): readonly ApiEvalSummary[];
   /** `undefined`: there is none, or its file cannot be read. */
   read(skill: string, number: number): ApiIteration | undefined;
@@ -35,7 +37,14 @@ export function openIterations(folders: readonly string[]): EvalIterations {
     read(skill, number) {
       const place = findWorkspaces(folders).get(skill);
       const benchmark = place === undefined ? undefined : readBenchmark(place, number);
-      return benchmark && { skill, number, benchmark: withoutSkillPath(benchmark) };
+      const triggers = place === undefined ? undefined : readResults(place, number, "triggers.json");
+      if (place === undefined || (benchmark === undefined && triggers === undefined)) return undefined;
+      return {
+        skill,
+        number,
+        ...(benchmark && { benchmark: withoutSkillPath(benchmark), evals: listTasks(place, number) }),
+        ...(triggers && { triggers }),
+      };
     },
     output(skill, number, path) {
       const place = findWorkspaces(folders).get(skill);
@@ -115,7 +124,25 @@ function readSpread(arm: Json | undefined): ApiSpread | undefined {
 }
 
 function readBenchmark(workspace: string, number: number): JsonObject | undefined {
-  const text = readText(workspace, `iteration-${number}/benchmark.json`, MOST_BENCHMARK_BYTES);
+  return readResults(workspace, number, "benchmark.json");
+}
+
+/** What each eval asked for. */
+function listTasks(workspace: string, number: number): readonly ApiEvalTask[] {
+  const folders = listFolders(join(workspace, `iteration-${number}`)).slice(0, MOST_TASKS);
+  return folders.flatMap((folder) => {
+    const about = readResults(workspace, number, `${folder}/eval_metadata.json`);
+    const { eval_id: id, eval_name: name, prompt } = about ?? {};
+    if (typeof prompt !== "string") return [];
+    return [
+      { id: String(id ?? folder), name: textOf(name) ?? folder, prompt: boundText(prompt, MOST_PROMPT) },
+    ];
+  });
+}
+
+/** `undefined`: it is not there, or no JSON object. */
+function readResults(workspace: string, number: number, path: string): JsonObject | undefined {
+  const text = readText(workspace, `iteration-${number}/${path}`, MOST_BENCHMARK_BYTES);
   if (text?.text === undefined || text.isCut) return undefined;
   try {
     const value: unknown = JSON.parse(text.text);

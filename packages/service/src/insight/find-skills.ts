@@ -8,7 +8,7 @@ import {
   termOf,
 } from "@metier/skills";
 import type { ApiFind, ApiHit } from "../api.ts";
-import { cutText, MOST_DESCRIPTION } from "./bounds.ts";
+import { boundText, MOST_DESCRIPTION } from "./bounds.ts";
 
 export function findSkills(
   index: FindIndex,
@@ -44,7 +44,7 @@ function describeHit(
   const { parts = [], missing = [] } = explained ?? {};
   return {
     name,
-    description: cutText(skill?.description ?? "", MOST_DESCRIPTION),
+    description: boundText(skill?.description ?? "", MOST_DESCRIPTION),
     score: Math.round(score * 1000) / 1000,
     words: parts.map((part) => ({
       word: part.words.join(" "),

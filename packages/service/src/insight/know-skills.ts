@@ -7,7 +7,7 @@ import { isInside } from "@metier/base/places";
 import { compareText } from "@metier/base/text";
 import { type Catalog, candidateForFile, formOfFile, type Skill, type SkillRoot } from "@metier/skills";
 import type { ApiCatalogSkill } from "../api.ts";
-import { cutText, MOST_DESCRIPTION } from "./bounds.ts";
+import { boundText, MOST_DESCRIPTION } from "./bounds.ts";
 
 /** A skill with its address. */
 export interface KnownSkill extends Pick<Skill, "name" | "form" | "location" | "directory" | "root"> {
@@ -23,7 +23,7 @@ export interface KnownSkill extends Pick<Skill, "name" | "form" | "location" | "
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface CatalogSource {
+interface CatalogSource {
   readonly catalog: Pick<Catalog, "all" | "diagnostics">;
   readonly roots: readonly SkillRoot[];
   readonly source: ApiCatalogSkill["source"];
@@ -116,21 +116,21 @@ export function summarizeSkill(known: KnownSkill): ApiCatalogSkill {
     diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
   return {
     address: known.address,
-    name: cutText(known.name, MOST_DESCRIPTION),
-    description: cutText(description, MOST_DESCRIPTION),
+    name: boundText(known.name, MOST_DESCRIPTION),
+    description: boundText(description, MOST_DESCRIPTION),
     scope: known.scope,
     source: known.source,
     status: known.status,
-    ...(reason !== undefined && { reason: cutText(reason, MOST_DESCRIPTION) }),
+    ...(reason !== undefined && { reason: boundText(reason, MOST_DESCRIPTION) }),
     trust: trust.level,
-    trustReason: cutText(trust.reason, MOST_DESCRIPTION),
+    trustReason: boundText(trust.reason, MOST_DESCRIPTION),
     isForUsers: skill?.manifest.userInvocable ?? false,
     isForModels: skill !== undefined && !skill.manifest.disableModelInvocation,
     listingTokens: aboutTokens(known.name.length + description.length + LISTING_MARKUP),
     bodyTokens: aboutTokens(skill?.body.characters ?? 0),
     errors: count("error"),
     warnings: count("warning"),
-    tags: (skill?.manifest.tags ?? []).slice(0, 50).map((tag) => cutText(tag, 100)),
+    tags: (skill?.manifest.tags ?? []).slice(0, 50).map((tag) => boundText(tag, 100)),
   };
 }
 

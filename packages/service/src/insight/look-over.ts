@@ -7,7 +7,7 @@ import { candidateForFile, type SkillCandidate } from "@metier/skills";
 import type { ScanSeverity } from "@metier/skills/config";
 import { identifyContent, type SkillContent } from "@metier/skills/trust";
 import type { ApiClientVerdict, ApiFinding } from "../api.ts";
-import { cutText } from "./bounds.ts";
+import { boundText } from "./bounds.ts";
 
 export interface LookedOver {
   /** Absent: it cannot be told, such as where a link leads out of the folder. */
@@ -62,7 +62,7 @@ async function lookAt(
   };
 }
 
-export async function findDangers(
+async function findDangers(
   content: SkillContent,
   name: string,
   ignore: readonly string[],
@@ -70,7 +70,7 @@ export async function findDangers(
   const { scanSkill } = await import("@metier/scan/engine");
   const { findings } = await scanSkill(content, { name, ignore, identify: false });
   return findings.slice(0, MOST_FINDINGS).map(({ path, line, id, severity, message }) => {
-    return { path, line, rule: id, severity: SEVERITIES[severity], message: cutText(message, MOST_TEXT) };
+    return { path, line, rule: id, severity: SEVERITIES[severity], message: boundText(message, MOST_TEXT) };
   });
 }
 
@@ -88,7 +88,7 @@ async function askClients(candidate: SkillCandidate): Promise<readonly ApiClient
 
 function describeClient({ client, name, works, breaks, notes }: ClientReport): ApiClientVerdict {
   const remarks = [...breaks, ...notes].map(({ about, message }) =>
-    cutText(`\`${about}\`: ${message}`, MOST_TEXT),
+    boundText(`\`${about}\`: ${message}`, MOST_TEXT),
   );
   const loads = notes.length === 0 ? "loads" : "loads with notes";
   return { client, name, verdict: works ? loads : "does not load", remarks };

@@ -24,7 +24,7 @@ import { type KnownSkill, summarizeSkill } from "./know-skills.ts";
 import type { LookedOver, LookOver } from "./look-over.ts";
 import { readSkillFile } from "./skill-files.ts";
 
-export interface SkillInsightParts {
+interface SkillInsightParts {
   readonly known: readonly KnownSkill[];
   /** What is wrong outside of any skill. */
   readonly diagnostics: readonly Diagnostic[];

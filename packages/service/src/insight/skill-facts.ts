@@ -9,7 +9,7 @@ import type { ServedVersion } from "../shelf/skill-shelf.ts";
 import type { KnownSkill } from "./know-skills.ts";
 
 /** A version, and where it lies. */
-export interface PlacedVersion extends ApiSkillVersion {
+interface PlacedVersion extends ApiSkillVersion {
   readonly folder: string;
 }
 
@@ -87,7 +87,7 @@ export function showUpload(
 }
 
 /** Each capability with the provider that the config wires for its namespace. */
-export function findProviders(
+export function nameProviders(
   capabilities: readonly string[],
   { providers }: CapabilitiesConfig,
 ): ApiSkill["capabilities"] {

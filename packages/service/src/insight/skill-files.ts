@@ -65,7 +65,7 @@ function showRange(path: string, { text, size }: ResourceContent): ApiFileText {
 }
 
 /** Of a text that was read as a whole: its beginning. */
-export function showWhole(path: string, read: BoundedRead): ApiFileText | undefined {
+function showWhole(path: string, read: BoundedRead): ApiFileText | undefined {
   if (!read.ok) return read.reason === "too-large" ? { path, size: read.size ?? 0, isCut: true } : undefined;
   const isText = !read.text.includes("\0");
   const text = read.text.slice(0, MOST_TEXT_BYTES).toWellFormed();

@@ -18,7 +18,7 @@ interface Sum {
   readonly times: number[];
 }
 
-export interface RunSums {
+interface RunSums {
   /** A root run counts what it started, too. */
   add(run: DurableRun): void;
   /** From the day of `from` to the day before `to`; a day without runs is there, too. */

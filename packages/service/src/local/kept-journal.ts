@@ -59,6 +59,8 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
     *list(filter) {
       for (const runId of listRunIds(places)) {
         if (filter.before !== undefined && runId >= filter.before) continue;
+        // Newest first, and a run is older than what it starts.
+        if (filter.rootId !== undefined && runId < filter.rootId) return;
         const run = get(runId);
         if (run !== undefined && fits(run, filter)) yield run;
       }
@@ -113,12 +115,13 @@ function describeResult(
 
 function fits(
   run: DurableRun,
-  { status, skill, userId, isRoot }: Omit<DurableRunFilter, "limit" | "tenant">,
+  { status, skill, userId, isRoot, rootId }: Omit<DurableRunFilter, "limit" | "tenant">,
 ): boolean {
   return (
     (status === undefined || status.includes(run.status)) &&
     (skill === undefined || run.skill === skill) &&
     (userId === undefined || run.userId === userId) &&
+    (rootId === undefined || run.rootId === rootId) &&
     (isRoot === undefined || (run.parentId === undefined) === isRoot)
   );
 }

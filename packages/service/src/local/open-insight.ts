@@ -20,12 +20,12 @@ import type { Insight, PlanCaller, SkillInsight } from "../insight/insight.ts";
 import { type KnownSkill, knowSkills, otherDiagnostics } from "../insight/know-skills.ts";
 import { openLookOver } from "../insight/look-over.ts";
 import { openSkillInsight } from "../insight/open-skill-insight.ts";
-import { describeGrants, findProviders, listOwnVersions, showUpload } from "../insight/skill-facts.ts";
+import { describeGrants, listOwnVersions, nameProviders, showUpload } from "../insight/skill-facts.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ServedSkill, SkillShelf } from "../shelf/skill-shelf.ts";
 
-interface LocalInsight extends Insight {
+export interface LocalInsight extends Insight {
   /** Ends the watch over the server's skills. */
   close(): void;
 }
@@ -112,7 +112,7 @@ async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
   const factsOf = async (known: KnownSkill, digest: string | undefined): Promise<SkillFacts> => {
     const { capabilities = [] } = known.skill?.manifest ?? {};
     const tests = [...(await countTests(known)), ...countEvalCases(known, linkRoots)];
-    const shared = { tests, capabilities: findProviders(capabilities, config.config.capabilities) };
+    const shared = { tests, capabilities: nameProviders(capabilities, config.config.capabilities) };
     if (known.source === "upload") return { ...shared, ...(await describeUpload(parts, known)) };
     const versions = listOwnVersions(known, digest, places).map(({ folder: _, ...version }) => version);
     const instructions = known.location === "" ? await readGiven(metier, known) : undefined;

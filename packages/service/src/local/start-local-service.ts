@@ -125,6 +125,10 @@ async function startOver(
     rules: editableByAdmins(places.configFile),
     version: VERSION,
   });
+  return closeWith(service, insight);
+}
+
+function closeWith(service: RunningService, insight: { close(): void }): RunningService {
   return {
     ...service,
     async stop(graceMs) {

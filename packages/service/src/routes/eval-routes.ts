@@ -51,7 +51,16 @@ const readIteration = defineRoute({
   answers: {
     200: {
       about: "The benchmark.",
-      schema: objectOf({ skill: TEXT_FIELD, number: NUMBER_FIELD, benchmark: { type: "object" } }),
+      schema: objectOf(
+        {
+          skill: TEXT_FIELD,
+          number: NUMBER_FIELD,
+          benchmark: { type: "object" },
+          triggers: { type: "object" },
+          evals: { type: "array", items: objectOf({ id: TEXT_FIELD, name: TEXT_FIELD, prompt: TEXT_FIELD }) },
+        },
+        ["skill", "number"],
+      ),
     },
   },
   async handle({ identity, param }, { insight }) {

@@ -13,7 +13,7 @@ export interface ScorePiece {
 }
 
 /** What one word, or two neighbours, add to a skill's score. */
-export interface ScorePart {
+interface ScorePart {
   /** One word of the request, or two that follow each other there and in the skill. */
   readonly words: readonly string[];
   /** Parts of the skill in which they stand: `name`, `about`, `headings`, `prose`, `code`. */

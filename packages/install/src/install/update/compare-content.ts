@@ -49,7 +49,7 @@ export interface ComparedFile {
   readonly hunks?: readonly ComparedHunk[];
 }
 
-export interface ComparedHunk {
+interface ComparedHunk {
   /** Of its first line, before and after. */
   readonly before: number;
   readonly after: number;
@@ -206,7 +206,7 @@ function cutLine(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-export interface DiffLine {
+interface DiffLine {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
 }
