@@ -59,7 +59,8 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
     *list(filter) {
       for (const runId of listRunIds(places)) {
         if (filter.before !== undefined && runId >= filter.before) continue;
-        const run = get(runId);
+        if (filter.rootId !== undefined && runId < filter.rootId) return; // What it started is younger.
+        const run = ended.get(runId) ?? get(runId);
         if (run !== undefined && fits(run, filter)) yield run;
       }
     },
@@ -113,11 +114,12 @@ function describeResult(
 
 function fits(
   run: DurableRun,
-  { status, skill, userId, isRoot }: Omit<DurableRunFilter, "limit" | "tenant">,
+  { status, skill, userId, isRoot, rootId }: Omit<DurableRunFilter, "limit" | "tenant">,
 ): boolean {
   return (
     (status === undefined || status.includes(run.status)) &&
     (skill === undefined || run.skill === skill) &&
+    (rootId === undefined || run.rootId === rootId) &&
     (userId === undefined || run.userId === userId) &&
     (isRoot === undefined || (run.parentId === undefined) === isRoot)
   );

@@ -25,7 +25,7 @@ import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ServedSkill, SkillShelf } from "../shelf/skill-shelf.ts";
 
-interface LocalInsight extends Insight {
+export interface LocalInsight extends Insight {
   /** Ends the watch over the server's skills. */
   close(): void;
 }

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { RecordStore } from "@metier/durable";
 import type { Metier } from "@metier/runtime";
 import { openFolderShelf } from "../shelf/folder-shelf.ts";
-import { type LocalInsightParts, openLocalInsight } from "./open-insight.ts";
+import type { ServiceOptions } from "../start-service.ts";
+import { type LocalInsight, type LocalInsightParts, openLocalInsight } from "./open-insight.ts";
 
 interface SkillParts extends Pick<LocalInsightParts, "openFolders" | "secretNames" | "evalFolders"> {
   readonly metier: Metier;
@@ -14,7 +15,13 @@ interface SkillParts extends Pick<LocalInsightParts, "openFolders" | "secretName
   readonly cwd: string;
 }
 
-export function openSkills({ metier, records, folder, home, cwd, ...insightParts }: SkillParts) {
+interface LocalSkills extends Pick<ServiceOptions, "shelf"> {
+  readonly insight: LocalInsight;
+  readonly hiddenFolders: LocalInsightParts["hiddenFolders"];
+}
+
+export function openSkills(parts: SkillParts): LocalSkills {
+  const { metier, records, folder, home, cwd, ...insightParts } = parts;
   const hiddenFolders = [
     [home, "~"],
     [cwd, "."],
