@@ -158,6 +158,34 @@ test("beside a service, its runs and questions are seen, and only the service an
   expect((await dataOf(browser, "/v1/runs")).map(({ id }) => id)).toEqual([body.id]);
 });
 
+test("what others have not finished when an inspector starts is left to them", async () => {
+  const world = createRunWorld({ build: [] });
+  const served = await startLocalService({
+    home: world.home,
+    environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
+    metier: { models: { default: createScriptModel([bash("echo hi"), says("Served.")]) } },
+  });
+  if (!served.ok) throw new Error(served.refusal.message);
+  onTestFinished(() => served.value.stop(2_000));
+  const client = openBrowser(served.value.url);
+  await client.signIn(ADMIN_KEY);
+  const { body } = await client.send("POST", "/v1/runs", { body: { skill: "build" } });
+  await settle(client, body.id, "waiting");
+  const elsewhere = beginElsewhere(world);
+  const before = (await client.send("GET", `/v1/runs/${body.id}`)).body.events;
+  const { browser, log, stop } = await openInspector(world, { script: [says("Wrong.")] });
+  // The inspector's own run comes after whatever it would have caught up with.
+  const own = await browser.send("POST", "/v1/runs", { body: { skill: "build" } });
+  await settle(browser, own.body.id, "completed");
+  await stop();
+  expect((await client.send("GET", `/v1/runs/${body.id}`)).body).toMatchObject({
+    status: "waiting",
+    events: before,
+  });
+  expect(readLog(world, elsewhere.id)).toHaveLength(1);
+  expect(log.filter((line) => !line.includes('"level":"info"'))).toEqual([]);
+});
+
 test("pages of the list hold every run once, wherever each of them lies", async () => {
   const world = createRunWorld({ build: [] });
   const script = Array.from({ length: 3 }, () => says("Done."));

@@ -39,8 +39,10 @@ export const inspectAction: Action<InspectFlags> = async (context, flags) => {
   const { release } = listenTwice(context.io, interrupt);
   try {
     tell(context, flags, address, noRuns);
-    // Not waited for: a browser may stay open for as long as it likes.
-    if (!flags.noOpen && !flags.json && hasDisplay(context)) void openBrowser(context, metier, makeAddress());
+    if (!flags.noOpen && !flags.json && hasDisplay(context)) {
+      // Not waited for: a browser may stay open as long as it likes. Where none opens, the address is there.
+      openBrowser(context, metier, makeAddress()).catch(() => undefined);
+    }
     await interrupted;
     if (!flags.json) err(context, STOPPING);
     await stop();

@@ -27,6 +27,7 @@ type Finished = Extract<RunEvent, { type: "run-finished" }>;
 export function openKeptJournal(places: Pick<Places, "runs">, now: () => number = Date.now): KeptJournal {
   const ended = new Map<string, DurableRun>();
   const logs = openLogFollower();
+  const listIds = rememberIds(places);
   const get: KeptJournal["get"] = (runId) => {
     if (readRunId(runId) === undefined) return undefined;
     const { log } = runFolder(places, runId);
@@ -57,11 +58,10 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
   return {
     get,
     *list(filter) {
-      for (const runId of listRunIds(places)) {
+      for (const runId of listIds()) {
         if (filter.before !== undefined && runId >= filter.before) continue;
-        // Newest first, and a run is older than what it starts.
-        if (filter.rootId !== undefined && runId < filter.rootId) return;
-        const run = get(runId);
+        if (filter.rootId !== undefined && runId < filter.rootId) return; // What it started is younger.
+        const run = ended.get(runId) ?? get(runId);
         if (run !== undefined && fits(run, filter)) yield run;
       }
     },
@@ -72,6 +72,21 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
       const wanted = from === -1 ? [] : events.slice(from, from + limit);
       return wanted.map((event) => ({ seq: event.seq, event: event as unknown as JsonObject }));
     },
+  };
+}
+
+/** A folder's time tells of each run that comes and goes, but not of two in the same moment. */
+const MOMENT_MS = 1_000;
+
+/** Whoever goes through thousands of runs page by page lists their folder once. */
+function rememberIds(places: Pick<Places, "runs">): () => readonly string[] {
+  let known: { readonly ids: readonly string[]; readonly changedAt: number } | undefined;
+  return () => {
+    const changedAt = statSync(places.runs, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (known?.changedAt === changedAt) return known.ids;
+    const ids = listRunIds(places);
+    known = Date.now() - changedAt > MOMENT_MS ? { ids, changedAt } : undefined;
+    return ids;
   };
 }
 
@@ -120,8 +135,8 @@ function fits(
   return (
     (status === undefined || status.includes(run.status)) &&
     (skill === undefined || run.skill === skill) &&
-    (userId === undefined || run.userId === userId) &&
     (rootId === undefined || run.rootId === rootId) &&
+    (userId === undefined || run.userId === userId) &&
     (isRoot === undefined || (run.parentId === undefined) === isRoot)
   );
 }

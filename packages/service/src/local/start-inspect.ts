@@ -11,7 +11,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { metierPlaces, type Places, VERSION } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result } from "@metier/base/result";
-import type { JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
+import type { AdvanceOutcome, JournalStore, RecordStore, RunEngine, RunLease } from "@metier/durable";
 import { openLocal } from "@metier/durable/sqlite";
 import type { Caller } from "@metier/run";
 import { runFolder } from "@metier/run/events";
@@ -122,7 +122,6 @@ async function startOver(
   const noRuns = await findNoRuns(metier, environment);
   const way = await openWayIn(records, caller);
   const skills = openSkills({
-    evalFolders: [options.cwd],
     metier,
     records,
     folder,
@@ -131,6 +130,7 @@ async function startOver(
     openFolders: (paths, trustedPaths) =>
       options.open({ paths, trustedPaths, autoDiscover: false, bundled: false }),
     secretNames: async () => [],
+    evalFolders: [options.cwd],
   });
   const service = await startService({
     ...options,
@@ -139,7 +139,7 @@ async function startOver(
     ...skills,
     masterKey: keys,
     openAdvance: (journal, notices) =>
-      advanceWith(() => openForRuns({ journal, onEvent: tellText(notices, undefined) })),
+      advanceWith(home.findOwner, () => openForRuns({ journal, onEvent: tellText(notices, undefined) })),
     workFolder: async (runId) => runFolder(places, await firstTurn(home.journal, runId)).work,
     // Nobody has it: the person comes in by the token, and there is no one else.
     adminKey: randomBytes(32).toString("base64url"),
@@ -183,9 +183,10 @@ async function openWayIn(records: RecordStore, { userId }: Caller) {
 }
 
 /** Opened for the first run; what is trusted and configured now decides about each step. */
-function advanceWith(open: () => Promise<Metier>) {
+function advanceWith(findOwner: ServiceContext["findOwner"], open: () => Promise<Metier>) {
   let opened: Promise<Metier> | undefined;
-  return async (lease: RunLease) => {
+  return async (lease: RunLease): Promise<AdvanceOutcome> => {
+    if (await findOwner(lease.runId)) return { kind: "ended" }; // Nobody but its owner may go on with it.
     opened ??= open();
     const metier = await opened;
     await metier.reload();

@@ -92,7 +92,7 @@ async function startOver(
       ...more,
     });
   const own = await open({});
-  const { shelf, insight, hiddenFolders } = openSkills({
+  const skills = openSkills({
     metier: own,
     records,
     folder,
@@ -106,21 +106,19 @@ async function startOver(
     ...options,
     store: { journal, records },
     engine,
-    shelf,
-    insight,
+    ...skills,
     masterKey: keys,
     openAdvance: (watched, notices) =>
       advanceRuns({
         journal: watched,
         records,
         keys,
-        shelf,
+        shelf: skills.shelf,
         questionMs: options.questionMs,
         open: (more) => open({ ...more, onEvent: tellText(notices, options.metier?.onEvent) }),
       }),
     tidy: async () => void (await snapshots.collect(await journal.snapshots())),
     workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-    hiddenFolders,
     adminKey: environment.METIER_ADMIN_KEY,
     rules: editableByAdmins(places.configFile),
     version: VERSION,
@@ -132,7 +130,7 @@ function closeWith(service: RunningService, insight: { close(): void }): Running
   return {
     ...service,
     async stop(graceMs) {
-      insight.close();
+      skills.insight.close();
       await service.stop(graceMs);
     },
   };

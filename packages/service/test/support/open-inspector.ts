@@ -12,6 +12,7 @@ export interface TestInspector {
   readonly url: string;
   readonly browser: Browser;
   readonly noRuns: string | undefined;
+  readonly log: readonly string[];
   makeAddress(): string;
   stop(): Promise<void>;
 }
@@ -30,11 +31,13 @@ export async function openInspector(
   { script = [], config = {}, allowEdit = false }: InspectorOptions = {},
 ): Promise<TestInspector> {
   const environment = { PATH: process.env.PATH };
+  const log: string[] = [];
   const started = await startInspect({
     home: world.home,
     cwd: world.project,
     environment,
     caller: { userId: "ada", isLocal: true, chatType: "private", chatId: "inspect" },
+    printLog: (line) => void log.push(line),
     page: { find: (path) => (path === "index.html" ? PAGE : undefined) },
     ...(allowEdit && {
       rules: {
@@ -61,5 +64,5 @@ export async function openInspector(
   const browser = openBrowser(origin);
   expect((await browser.send("GET", pathname + search)).status).toBe(303);
   browser.csrf = String((await browser.send("GET", "/v1/me")).body.csrf);
-  return { url: origin, browser, makeAddress, noRuns, stop };
+  return { url: origin, browser, makeAddress, noRuns, log, stop };
 }
