@@ -7,8 +7,12 @@ import { FINISHED, SAMPLE_RUN, STARTED, stamped } from "../../../test/support/sa
 import { verifies } from "../../../test/support/verifies.ts";
 import { createWorld, skill, type World } from "../../../test/support/world.ts";
 
-function keepRun(world: World, bodies: readonly RunEventBody[], at = Date.now()): string {
-  const runId = createRunId(at);
+function keepRun(
+  world: World,
+  bodies: readonly RunEventBody[],
+  at = Date.now(),
+  runId = createRunId(at),
+): string {
   const log = openRunLog(metierPlaces(world.home), runId);
   for (const event of stamped(bodies, runId)) log.write(event);
   log.close?.();
@@ -330,5 +334,37 @@ describe("[U14] runs are narrowed and exported", () => {
     expect(code).toBe(0);
     expect(stdout).not.toContain("no event");
     expect(stderr).toContain("Left out 1 line");
+  });
+});
+
+describe("runs export --html", () => {
+  test("writes one page with the run and the runs it started, and nothing of this machine's folders", async () => {
+    const world = createWorld();
+    const child = createRunId();
+    const [started, ...rest] = SAMPLE_RUN;
+    if (!started) throw new Error("no events");
+    const childStarted: RunEventBody = { type: "child-started", childRunId: child, skill: "helper" };
+    const runId = keepRun(world, [started, childStarted, ...rest], 1_400_000_000_000);
+    keepRun(world, [{ ...STARTED, skill: "helper", parentRunId: runId }, FINISHED], undefined, child);
+    const { code, stdout } = await world.cli("runs", "export", runId, "--html", "-o", "run.html");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("run.html. Open it in a browser.")]);
+    const page = readFileSync(join(world.project, "run.html"), "utf8");
+    const [, json = ""] = /id="metier-answers">(.*?)<\/script>/s.exec(page) ?? [];
+    const answers = JSON.parse(json) as Record<string, { readonly status?: string }>;
+    expect(Object.keys(answers).toSorted()).toEqual(
+      [child, runId].flatMap((id) => [`/v1/runs/${id}`, `/v1/runs/${id}/events`]).toSorted(),
+    );
+    expect(answers[`/v1/runs/${runId}`]).toMatchObject({ status: "completed", skill: "research" });
+    expect(page).toContain(`data-address="/run/${runId}"`);
+    expect(json).not.toContain(world.home);
+  });
+
+  test("goes to stdout without a file, and never over one that exists", async () => {
+    const world = createWorld();
+    const runId = keepRun(world, SAMPLE_RUN);
+    const { stdout } = await world.cli("runs", "export", runId, "--html");
+    expect(stdout).toMatch(/^<!doctype html>/);
+    expect((await world.cli("runs", "export", runId, "--html", "-o", "a.html")).code).toBe(0);
+    expect((await world.cli("runs", "export", runId, "--html", "-o", "a.html")).code).toBe(2);
   });
 });

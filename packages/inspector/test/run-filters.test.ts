@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { filterRuns, isNarrowed, readFilter, valuesOf } from "../src/page/run/filter-runs.ts";
 import { addSaved, BUILT_IN, isSameFilter, readSaved } from "../src/page/run/saved-filters.ts";
 import { mergeRuns } from "../src/page/state/merge-runs.ts";
-import { manyRuns } from "./support/answers-runs.ts";
+import { manyRuns } from "./support/many-runs.ts";
 
 const NOW = new Date(2026, 10, 17, 12).getTime();
 const RUNS = manyRuns(500, NOW);

@@ -1,6 +1,6 @@
 /**
  * `metier runs export`: the events of a run, and of the runs it started, as one file that `metier run --replay` reads. They
- * are the log's own lines, from which secrets are gone already.
+ * are the log's own lines, from which secrets are gone already. With `--html`: the same as a page that shows itself.
  */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -28,6 +28,33 @@ export function exportRun(context: CliContext, flags: RunsFlags, places: Places,
   }
   if (lost > 0 && !flags.json)
     err(context, `Left out ${count(lost, "line")} of the log that can't be read by this version of Metier.`);
+}
+
+/** The inspector's own view of the run, with the answers that its API would give. */
+export async function exportRunPage(
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  runId: string,
+): Promise<void> {
+  const [{ exportKeptRun }, { exportPage }] = await Promise.all([
+    import("@metier/service"),
+    import("@metier/inspector"),
+  ]);
+  const view = await exportKeptRun(places, runId);
+  if (view === undefined)
+    throw new MetierError("io.failed", `The log of run \`${runId}\` cannot be read.`, {
+      hint: "`metier runs delete` removes it.",
+    });
+  const page = exportPage(view);
+  if (flags.output === undefined || flags.output === "-") {
+    if (flags.json) outJson(context, { runId, html: page });
+    else out(context, page);
+    return;
+  }
+  const file = resolve(workingDirectory(context, flags), flags.output);
+  writeNew(file, page);
+  reply(context, flags, { runId, file }, () => safeLine(`Wrote ${file}. Open it in a browser.`));
 }
 
 interface CollectedEvents {

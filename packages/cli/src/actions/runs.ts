@@ -21,7 +21,7 @@ import { waitingText } from "../output/durable-text.ts";
 import { runsText, runText, statsText } from "../output/run-text.ts";
 import { count } from "../output/style.ts";
 import { parseNumber } from "./run-request.ts";
-import { exportRun } from "./runs-export.ts";
+import { exportRun, exportRunPage } from "./runs-export.ts";
 import { forgetDurable, listDurableIds } from "./runs-forget.ts";
 import { listWaiting } from "./runs-waiting.ts";
 
@@ -149,11 +149,18 @@ async function remove(
   reply(context, flags, { removed, diagnostics }, () => text, diagnostics);
 }
 
-function exportOne(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
+async function exportOne(
+  context: CliContext,
+  flags: RunsFlags,
+  places: Places,
+  words: readonly string[],
+): Promise<void> {
   const [wanted, ...more] = words;
   if (wanted === undefined || more.length > 0)
-    throw new UsageError("Usage: `metier runs export ID [-o FILE]`.");
-  exportRun(context, flags, places, requireRun(places, wanted));
+    throw new UsageError("Usage: `metier runs export ID [--html] [-o FILE]`.");
+  const runId = requireRun(places, wanted);
+  if (flags.html) await exportRunPage(context, flags, places, runId);
+  else exportRun(context, flags, places, runId);
 }
 
 /** What options can ask for; one that has not ended has no state. */

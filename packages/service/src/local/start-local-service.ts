@@ -123,14 +123,14 @@ async function startOver(
     rules: editableByAdmins(places.configFile),
     version: VERSION,
   });
-  return closeWith(service, insight);
+  return closeWith(service, skills.insight);
 }
 
 function closeWith(service: RunningService, insight: { close(): void }): RunningService {
   return {
     ...service,
     async stop(graceMs) {
-      skills.insight.close();
+      insight.close();
       await service.stop(graceMs);
     },
   };

@@ -80,8 +80,8 @@ export function differencesOf({ left, right }: StepPair): ReadonlySet<Compared> 
   if (!left || !right) return new Set(CONTENT);
   const isDifferent: Readonly<Record<Compared, boolean>> = {
     tools: toolNames(left).join() !== toolNames(right).join(),
-    input: inputText(left) !== inputText(right),
-    output: outputText(left) !== outputText(right),
+    input: stepInput(left) !== stepInput(right),
+    output: stepOutput(left) !== stepOutput(right),
     answer: left.text !== right.text,
     tokens: left.usage?.totalTokens !== right.usage?.totalTokens,
     cost: left.cost !== right.cost,
@@ -103,7 +103,7 @@ export function toolNames(step: RunStep): readonly string[] {
   return step.calls.map(({ tool }) => tool);
 }
 
-export function inputText({ calls }: RunStep): string {
+export function stepInput({ calls }: RunStep): string {
   return calls.map(({ tool, input }) => `${tool} ${showInput(input)}`).join("\n");
 }
 
@@ -115,6 +115,6 @@ function showInput(input: unknown): string {
     .join("\n");
 }
 
-export function outputText({ calls }: RunStep): string {
+export function stepOutput({ calls }: RunStep): string {
   return calls.map(({ output = "" }) => output).join("\n");
 }

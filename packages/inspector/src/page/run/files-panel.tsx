@@ -15,7 +15,7 @@ interface RunFile {
 
 const MOST_PREVIEW = 256 * 1024;
 
-export function filesPath(runId: string): string {
+function filesPath(runId: string): string {
   return `/v1/runs/${encodeURIComponent(runId)}/files`;
 }
 

@@ -1,7 +1,7 @@
 /** Which runs are shown: the filter as it stands in the address, and the runs that pass it. Pure. */
 import type { ApiRunSummary } from "@metier/service/api";
 
-export interface RunFilter {
+export interface ListedRunFilter {
   readonly skill: string;
   readonly agent: string;
   /** One, or several with commas between. */
@@ -28,15 +28,15 @@ export const FILTER_NAMES = [
   "to",
   "cost",
   "q",
-] as const satisfies readonly (keyof RunFilter)[];
+] as const satisfies readonly (keyof ListedRunFilter)[];
 
-export function readFilter(query: ReadonlyMap<string, string>): RunFilter {
+export function readFilter(query: ReadonlyMap<string, string>): ListedRunFilter {
   return Object.fromEntries(
     FILTER_NAMES.map((name) => [name, query.get(name) ?? ""]),
-  ) as unknown as RunFilter;
+  ) as unknown as ListedRunFilter;
 }
 
-export function isNarrowed(filter: RunFilter): boolean {
+export function isNarrowed(filter: ListedRunFilter): boolean {
   return FILTER_NAMES.some((name) => filter[name] !== "");
 }
 
@@ -64,7 +64,7 @@ const DAY_MS = 86_400_000;
 
 export function filterRuns(
   runs: readonly ApiRunSummary[],
-  filter: RunFilter,
+  filter: ListedRunFilter,
   now: number,
 ): readonly ApiRunSummary[] {
   if (!isNarrowed(filter)) return runs;
@@ -84,7 +84,7 @@ export function filterRuns(
   });
 }
 
-function timeRange({ time, from, to }: RunFilter, now: number): readonly [number, number] {
+function timeRange({ time, from, to }: ListedRunFilter, now: number): readonly [number, number] {
   const all = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
   if (time === "today") return [new Date(now).setHours(0, 0, 0, 0), all[1]];
   if (time === "7d" || time === "30d") return [now - Number.parseInt(time, 10) * DAY_MS, all[1]];

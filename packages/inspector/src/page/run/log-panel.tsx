@@ -8,7 +8,7 @@ import { Table } from "../design/table.tsx";
 import { JsonText, showUnseen } from "../design/text.tsx";
 import { address, changeQuery, linkTo } from "../state/address.ts";
 import { countOf, formatDuration } from "../state/format.ts";
-import { numberOf, textOf, timeOf } from "./read-event.ts";
+import { eventText, numberOf, timeOf } from "./read-event.ts";
 import { firstLine } from "./steps.ts";
 
 export function LogPanel({ events }: { readonly events: readonly ApiRunEvent[] }) {
@@ -82,7 +82,7 @@ const NAMES = [
 
 function summarize(event: ApiRunEvent): string {
   const step = numberOf(event, "step");
-  const words = NAMES.map((name) => textOf(event, name))
+  const words = NAMES.map((name) => eventText(event, name))
     .filter(Boolean)
     .map((text) => firstLine(text ?? ""));
   return showUnseen([...(step === undefined ? [] : [`step ${step}`]), ...words].join(" · ").slice(0, 200));

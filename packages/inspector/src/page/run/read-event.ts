@@ -2,7 +2,7 @@
 import type { JsonObject } from "@metier/base/json";
 import type { ApiRunEvent, ApiUsage } from "@metier/service/api";
 
-export function textOf(event: JsonObject, name: string): string | undefined {
+export function eventText(event: JsonObject, name: string): string | undefined {
   const value = event[name];
   return typeof value === "string" ? value : undefined;
 }
@@ -33,7 +33,9 @@ export function usageOf(event: JsonObject): ApiUsage | undefined {
 export function partsText(parts: unknown): string {
   if (!Array.isArray(parts)) return "";
   return parts
-    .flatMap((part: unknown) => (isObject(part) && part.type === "text" ? [textOf(part, "text") ?? ""] : []))
+    .flatMap((part: unknown) =>
+      isObject(part) && part.type === "text" ? [eventText(part, "text") ?? ""] : [],
+    )
     .join("\n\n");
 }
 

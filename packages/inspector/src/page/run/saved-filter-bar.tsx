@@ -6,7 +6,7 @@ import { Dialog } from "../design/dialog.tsx";
 import { TextField } from "../design/field.tsx";
 import { showUnseen } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
-import { isNarrowed, type RunFilter } from "./filter-runs.ts";
+import { isNarrowed, type ListedRunFilter } from "./filter-runs.ts";
 import { addSaved, BUILT_IN, isSameFilter, readSaved, type SavedFilter } from "./saved-filters.ts";
 
 const KEY = "metier-run-filters";
@@ -29,7 +29,7 @@ function keep(filters: readonly SavedFilter[]): void {
   }
 }
 
-export function SavedFilterBar({ filter }: { readonly filter: RunFilter }) {
+export function SavedFilterBar({ filter }: { readonly filter: ListedRunFilter }) {
   const [isNaming, setNaming] = useState(false);
   const own = saved.value.find((one) => isSameFilter(one, filter));
   const isKnown = own !== undefined || BUILT_IN.some((one) => isSameFilter(one, filter));
@@ -68,7 +68,7 @@ function FilterLink({ name, query, isCurrent }: FilterLinkProps) {
   );
 }
 
-function NameDialog({ filter, onClose }: { readonly filter: RunFilter; onClose(): void }) {
+function NameDialog({ filter, onClose }: { readonly filter: ListedRunFilter; onClose(): void }) {
   const [name, setName] = useState("");
   return (
     <Dialog title="Save this filter" onClose={onClose}>

@@ -1,5 +1,5 @@
 /** Filters with names: some that everybody has, and those that the reader keeps. Pure. */
-import { FILTER_NAMES, type RunFilter } from "./filter-runs.ts";
+import { FILTER_NAMES, type ListedRunFilter } from "./filter-runs.ts";
 
 export interface SavedFilter {
   readonly name: string;
@@ -47,13 +47,13 @@ function keepKnown(query: Readonly<Record<string, unknown>>): Readonly<Record<st
 export function addSaved(
   saved: readonly SavedFilter[],
   name: string,
-  filter: RunFilter,
+  filter: ListedRunFilter,
 ): readonly SavedFilter[] {
   const plain = name.trim().slice(0, MOST_NAME);
   const others = saved.filter((one) => one.name !== plain);
   return [...others, { name: plain, query: keepKnown({ ...filter }) }].slice(-MOST_FILTERS);
 }
 
-export function isSameFilter({ query }: SavedFilter, filter: RunFilter): boolean {
+export function isSameFilter({ query }: SavedFilter, filter: ListedRunFilter): boolean {
   return FILTER_NAMES.every((name) => (query[name] ?? "") === filter[name]);
 }

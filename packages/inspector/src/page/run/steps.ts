@@ -1,7 +1,7 @@
 /** A run as steps, from its events: what the model said, what it called, who decided by which rule, and what it cost. Pure. */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { ApiRunEvent, ApiUsage } from "@metier/service/api";
-import { isObject, numberOf, partsText, textOf, timeOf, usageOf } from "./read-event.ts";
+import { eventText, isObject, numberOf, partsText, timeOf, usageOf } from "./read-event.ts";
 
 export interface StepApproval {
   readonly questionId: string;
@@ -124,33 +124,33 @@ const READERS: Readonly<Record<string, Reader>> = {
     void step.retries.push({
       attempt: numberOf(event, "attempt") ?? 0,
       delayMs: numberOf(event, "delayMs") ?? 0,
-      reason: textOf(event, "reason") ?? "",
+      reason: eventText(event, "reason") ?? "",
     }),
   "tool-called": (step, event) =>
     void Object.assign(callOf(step, event), {
       input: event.input,
-      decision: textOf(event, "decision"),
-      rule: textOf(event, "rule"),
+      decision: eventText(event, "decision"),
+      rule: eventText(event, "rule"),
       startedAt: timeOf(event),
     }),
   "tool-finished": (step, event) =>
     void Object.assign(callOf(step, event), {
-      output: textOf(event, "text") ?? "",
+      output: eventText(event, "text") ?? "",
       isError: event.isError === true,
       endedAt: timeOf(event),
       durationMs: numberOf(event, "durationMs"),
     }),
   "tool-logged": (step, event) =>
     void callOf(step, event).logs.push({
-      level: textOf(event, "level") ?? "info",
-      message: textOf(event, "message") ?? "",
+      level: eventText(event, "level") ?? "info",
+      message: eventText(event, "message") ?? "",
     }),
   "approval-asked": (step, event) => {
     const call = callOf(step, event);
     if (event.input !== undefined) call.input = event.input;
     call.approvals.push({
-      questionId: textOf(event, "questionId") ?? "",
-      rule: textOf(event, "rule") ?? "",
+      questionId: eventText(event, "questionId") ?? "",
+      rule: eventText(event, "rule") ?? "",
       askedAt: timeOf(event),
       status: "pending",
     });
@@ -160,38 +160,38 @@ const READERS: Readonly<Record<string, Reader>> = {
     const asked = approvals.find(({ questionId }) => questionId === event.questionId);
     if (asked)
       Object.assign(asked, {
-        status: textOf(event, "status") ?? "",
-        by: textOf(event, "by"),
+        status: eventText(event, "status") ?? "",
+        by: eventText(event, "by"),
         answeredAt: timeOf(event),
       });
   },
   "hook-finished": (step, event) =>
     void step.hooks.push({
-      hook: textOf(event, "hook") ?? "",
-      tool: textOf(event, "tool"),
-      outcome: textOf(event, "outcome") ?? "",
-      reason: textOf(event, "reason"),
+      hook: eventText(event, "hook") ?? "",
+      tool: eventText(event, "tool"),
+      outcome: eventText(event, "outcome") ?? "",
+      reason: eventText(event, "reason"),
       durationMs: numberOf(event, "durationMs") ?? 0,
     }),
   "capability-called": (step, event) =>
     void step.capabilities.push({
       name: capabilityName(event),
-      account: textOf(event, "account"),
+      account: eventText(event, "account"),
       isMutating: event.mutating === true,
-      outcome: textOf(event, "outcome") ?? "",
+      outcome: eventText(event, "outcome") ?? "",
       durationMs: numberOf(event, "durationMs") ?? 0,
     }),
   "child-started": (step, event) =>
     void step.children.push({
-      id: textOf(event, "childRunId") ?? "",
-      skill: textOf(event, "skill") ?? "",
+      id: eventText(event, "childRunId") ?? "",
+      skill: eventText(event, "skill") ?? "",
     }),
-  diagnostic: (step, event) => void step.remarks.push(textOf(event, "message") ?? ""),
-  "limit-reached": (step, event) => void step.remarks.push(textOf(event, "message") ?? ""),
+  diagnostic: (step, event) => void step.remarks.push(eventText(event, "message") ?? ""),
+  "limit-reached": (step, event) => void step.remarks.push(eventText(event, "message") ?? ""),
 };
 
 export function capabilityName(event: JsonObject): string {
-  return [textOf(event, "capability"), textOf(event, "operation")].filter(Boolean).join(".");
+  return [eventText(event, "capability"), eventText(event, "operation")].filter(Boolean).join(".");
 }
 
 function readAnswer(step: RunStep, event: ApiRunEvent): void {
@@ -199,7 +199,7 @@ function readAnswer(step: RunStep, event: ApiRunEvent): void {
   Object.assign(step, {
     text: partsText(event.parts),
     isAnswered: true,
-    finishReason: textOf(event, "finishReason"),
+    finishReason: eventText(event, "finishReason"),
     usage: usageOf(event),
     cost,
     modelMs: durationMs,
@@ -214,12 +214,12 @@ function readAnswer(step: RunStep, event: ApiRunEvent): void {
 }
 
 function callOf(step: RunStep, event: ApiRunEvent): StepCall {
-  const callId = textOf(event, "callId") ?? "";
+  const callId = eventText(event, "callId") ?? "";
   const known = step.calls.find((call) => call.callId === callId);
   if (known) return known;
   const call: StepCall = {
     callId,
-    tool: textOf(event, "tool") ?? "",
+    tool: eventText(event, "tool") ?? "",
     isError: false,
     startedAt: timeOf(event),
     approvals: [],

@@ -7,7 +7,7 @@ import { Message, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
 import { formatCost, formatDuration, formatNumber, formatTokens, shorten } from "../state/format.ts";
 import { redactionsIn } from "../state/redactions.ts";
-import { textOf } from "./read-event.ts";
+import { eventText } from "./read-event.ts";
 import type { RunStep } from "./steps.ts";
 
 interface SummaryProps {
@@ -48,53 +48,60 @@ export function RunSummaryHead({ run, events, steps, waitedMs, wholeMs }: Summar
           ["Redactions", <Redactions key="redactions" events={events} />],
         ]}
       />
-      <div class="columns">
-        <Facts
-          facts={[
-            ["Skill", <SkillName key="skill" run={run} started={started} />],
-            [
-              "Model",
-              <code key="model">
-                {showUnseen(run.model ?? (started && textOf(started, "model")) ?? "–")}
-              </code>,
-            ],
-            [
-              "Content",
-              run.digest && (
-                <code key="digest" title={run.digest}>
-                  {shorten(run.digest)}
-                </code>
-              ),
-            ],
-          ]}
-        />
-        <Facts
-          facts={[
-            ["Began", <Time key="began" at={run.createdAt} />],
-            ["Last change", <Time key="changed" at={run.updatedAt} />],
-            ["For", forWhom(run, started)],
-            [
-              "Part of",
-              run.parent && (
-                <a key="parent" href={linkTo(["run", run.parent])}>
-                  {shorten(run.parent)}
-                </a>
-              ),
-            ],
-          ]}
-        />
-      </div>
+      <Origin run={run} started={started} />
+    </div>
+  );
+}
+
+/** What was run, and for whom. */
+function Origin({ run, started }: { readonly run: ApiRun; readonly started: ApiRunEvent | undefined }) {
+  return (
+    <div class="columns">
+      <Facts
+        facts={[
+          ["Skill", <SkillName key="skill" run={run} started={started} />],
+          [
+            "Model",
+            <code key="model">
+              {showUnseen(run.model ?? (started && eventText(started, "model")) ?? "–")}
+            </code>,
+          ],
+          [
+            "Content",
+            run.digest && (
+              <code key="digest" title={run.digest}>
+                {shorten(run.digest)}
+              </code>
+            ),
+          ],
+        ]}
+      />
+      <Facts
+        facts={[
+          ["Began", <Time key="began" at={run.createdAt} />],
+          ["Last change", <Time key="changed" at={run.updatedAt} />],
+          ["For", forWhom(run, started)],
+          [
+            "Part of",
+            run.parent && (
+              <a key="parent" href={linkTo(["run", run.parent])}>
+                {shorten(run.parent)}
+              </a>
+            ),
+          ],
+        ]}
+      />
     </div>
   );
 }
 
 function forWhom(run: ApiRun, started: ApiRunEvent | undefined): string {
-  const user = showUnseen(run.userId ?? (started && textOf(started, "userId")) ?? "nobody in particular");
+  const user = showUnseen(run.userId ?? (started && eventText(started, "userId")) ?? "nobody in particular");
   return run.agent === undefined ? user : `${user}, by the agent ${showUnseen(run.agent)}`;
 }
 
 function SkillName({ run, started }: { readonly run: ApiRun; readonly started: ApiRunEvent | undefined }) {
-  const trust = run.trust ?? (started && textOf(started, "trust"));
+  const trust = run.trust ?? (started && eventText(started, "trust"));
   if (run.skill === undefined) return <>a conversation</>;
   return (
     <span class="row">

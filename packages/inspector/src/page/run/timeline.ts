@@ -3,7 +3,7 @@
  * runs it started with their own spans below. What is still going on has no end yet. Pure.
  */
 import type { ApiRunEvent } from "@metier/service/api";
-import { numberOf, textOf, timeOf } from "./read-event.ts";
+import { eventText, numberOf, timeOf } from "./read-event.ts";
 import { capabilityName } from "./steps.ts";
 
 export type SpanKind = "model" | "tool" | "approval" | "parked" | "child" | "hook" | "capability";
@@ -47,7 +47,7 @@ function readSpans(
   const reading: Reading = { spans, open, depth, lastAt: 0 };
   for (const event of events) {
     READERS[event.type]?.(reading, event);
-    const childId = event.type === "child-started" ? (textOf(event, "childRunId") ?? "") : "";
+    const childId = event.type === "child-started" ? (eventText(event, "childRunId") ?? "") : "";
     const child = byRun.get(childId);
     const span = spans.at(-1);
     if (child && span?.kind === "child" && !above.has(childId)) {
@@ -88,23 +88,29 @@ const READERS: Readonly<Record<string, (reading: Reading, event: ApiRunEvent) =>
     if (span) span.isBad = true;
   },
   "tool-called": (reading, event) =>
-    beginSpan(reading, event, "tool", `tool ${textOf(event, "callId")}`, textOf(event, "tool") ?? "Tool"),
+    beginSpan(
+      reading,
+      event,
+      "tool",
+      `tool ${eventText(event, "callId")}`,
+      eventText(event, "tool") ?? "Tool",
+    ),
   "tool-finished": (reading, event) =>
-    endSpan(reading, `tool ${textOf(event, "callId")}`, timeOf(event), event.isError === true),
+    endSpan(reading, `tool ${eventText(event, "callId")}`, timeOf(event), event.isError === true),
   "approval-asked": (reading, event) =>
     beginSpan(
       reading,
       event,
       "approval",
-      `approval ${textOf(event, "questionId")}`,
-      `Approval of ${textOf(event, "tool") ?? "a call"}`,
+      `approval ${eventText(event, "questionId")}`,
+      `Approval of ${eventText(event, "tool") ?? "a call"}`,
     ),
   "approval-answered": (reading, event) =>
     endSpan(
       reading,
-      `approval ${textOf(event, "questionId")}`,
+      `approval ${eventText(event, "questionId")}`,
       timeOf(event),
-      textOf(event, "status") !== "approved",
+      eventText(event, "status") !== "approved",
     ),
   "run-resumed": resume,
   "child-started": (reading, event) =>
@@ -112,11 +118,11 @@ const READERS: Readonly<Record<string, (reading: Reading, event: ApiRunEvent) =>
       reading,
       event,
       "child",
-      `child ${textOf(event, "childRunId")}`,
-      textOf(event, "skill") ?? "Run",
+      `child ${eventText(event, "childRunId")}`,
+      eventText(event, "skill") ?? "Run",
     ),
   "hook-finished": (reading, event) =>
-    addFinished(reading, event, "hook", textOf(event, "hook") ?? "Hook", event.outcome !== "allow"),
+    addFinished(reading, event, "hook", eventText(event, "hook") ?? "Hook", event.outcome !== "allow"),
   "capability-called": (reading, event) =>
     addFinished(
       reading,
@@ -193,7 +199,7 @@ function resume(reading: Reading, event: ApiRunEvent): void {
 }
 
 function isBadEnd(event: ApiRunEvent): boolean {
-  return textOf(event, "status") !== "completed";
+  return eventText(event, "status") !== "completed";
 }
 
 /** How long a run was worked on, and how long it waited for a person or a worker. */

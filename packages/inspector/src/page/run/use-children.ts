@@ -2,7 +2,7 @@
 import type { ApiRunEvent } from "@metier/service/api";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readEvents } from "../state/live.ts";
-import { textOf } from "./read-event.ts";
+import { eventText } from "./read-event.ts";
 
 const MOST_RUNS = 50;
 const AGAIN_MS = 2_000;
@@ -54,6 +54,6 @@ function hasEnded(events: readonly ApiRunEvent[]): boolean {
 
 function childIds(events: readonly ApiRunEvent[]): readonly string[] {
   return events.flatMap((event) =>
-    event.type === "child-started" ? [textOf(event, "childRunId") ?? ""].filter(Boolean) : [],
+    event.type === "child-started" ? [eventText(event, "childRunId") ?? ""].filter(Boolean) : [],
   );
 }

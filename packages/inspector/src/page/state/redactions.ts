@@ -4,7 +4,7 @@
 const MARK = /\[redacted(?::([A-Za-z_][\w.-]{0,63}))?\]/g;
 const UNNAMED = "unnamed secret";
 
-export interface TextPart {
+interface TextPart {
   readonly text: string;
   /** Of a mark: the name of what stood there. */
   readonly redacted?: string;

@@ -28,7 +28,7 @@ export function Approvals() {
   return (
     <Page
       title="Approvals"
-      lead={run ? <RunFilter run={run} /> : "Runs wait until somebody answers, for days if need be."}
+      lead={run ? <ListedRunFilter run={run} /> : "Runs wait until somebody answers, for days if need be."}
       actions={<NotificationSwitch />}
     >
       <div class="filters">
@@ -53,7 +53,7 @@ export function Approvals() {
   );
 }
 
-function RunFilter({ run }: { readonly run: string }) {
+function ListedRunFilter({ run }: { readonly run: string }) {
   return (
     <>
       Of run <a href={`#/run/${encodeURIComponent(run)}`}>{run}</a>.{" "}

@@ -12,10 +12,10 @@ import {
   COMPARED,
   type Compared,
   differencesOf,
-  inputText,
   isOtherContent,
-  outputText,
   type StepPair,
+  stepInput,
+  stepOutput,
   toolNames,
 } from "../run/compare-steps.ts";
 import { buildSteps, type RunStep, workedMs } from "../run/steps.ts";
@@ -217,8 +217,8 @@ interface TextsProps {
 
 const TEXTS: readonly (readonly [Compared, string, (step: RunStep) => string])[] = [
   ["answer", "Text", ({ text }) => text],
-  ["input", "Input", inputText],
-  ["output", "Output", outputText],
+  ["input", "Input", stepInput],
+  ["output", "Output", stepOutput],
 ];
 
 function Texts({ left, right, differences }: TextsProps) {

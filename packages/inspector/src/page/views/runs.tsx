@@ -10,7 +10,7 @@ import {
   FILTER_NAMES,
   filterRuns,
   isNarrowed,
-  type RunFilter,
+  type ListedRunFilter,
   readFilter,
   valuesOf,
 } from "../run/filter-runs.ts";
@@ -74,7 +74,7 @@ function Totals({
 }: {
   readonly all: AllRuns;
   readonly shown: AllRuns["runs"];
-  readonly filter: RunFilter;
+  readonly filter: ListedRunFilter;
 }) {
   const sums = useMemo(() => {
     let [tokens, cost] = [0, 0];
@@ -96,12 +96,12 @@ function Totals({
   );
 }
 
-function Filters({ all, filter }: { readonly all: AllRuns; readonly filter: RunFilter }) {
+function Filters({ all, filter }: { readonly all: AllRuns; readonly filter: ListedRunFilter }) {
   const { runs } = all;
   const skills = useMemo(() => valuesOf(runs, "skill"), [runs]);
   const agents = useMemo(() => valuesOf(runs, "agent"), [runs]);
   const users = useMemo(() => valuesOf(runs, "userId"), [runs]);
-  const set = (name: keyof RunFilter) => (value: string) => changeQuery({ [name]: value });
+  const set = (name: keyof ListedRunFilter) => (value: string) => changeQuery({ [name]: value });
   return (
     <div class="filters">
       <TextField
