@@ -41,7 +41,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
       const sql = `INSERT INTO engine_queue (run_id, due_at, lane) SELECT ?, ?, ?
         WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?)
         ON CONFLICT (run_id) DO NOTHING`;
-      change(() => statement(sql).run(runId, dueAt, namespace, namespace, runId));
+      await change(() => statement(sql).run(runId, dueAt, namespace, namespace, runId));
     },
     async next(now) {
       const sql =
@@ -50,7 +50,7 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
       return row && String(row.run_id);
     },
     async remove(runId) {
-      change(() => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
+      await change(() => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
     },
     async isReleased(runId) {
       const sql = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?";
@@ -81,8 +81,8 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
 }
 
 /** For whoever knows that no other process works on the file: what a worker held that was killed can be claimed at once. */
-export function endLeases({ statement, change }: Database, namespace: string): void {
+export function endLeases({ statement, transact }: Database, namespace: string): void {
   const sql =
     "UPDATE workflow_runs SET available_at = ? WHERE namespace_id = ? AND status = 'running' AND worker_id IS NOT NULL";
-  change(() => statement(sql).run(new Date().toISOString(), namespace));
+  transact(() => statement(sql).run(new Date().toISOString(), namespace));
 }
