@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { done, type Result } from "@metier/base/result";
 import { BackendSqlite } from "openworkflow/sqlite";
 import { createEngine } from "../engine/create-engine.ts";
+import { newWorkflowRun } from "../engine/engine-queue.ts";
 import type { RunEngine } from "../run-engine.ts";
 import { ENGINE_SCHEMA, endLeases, openEngineQueue } from "./engine-queue.ts";
 import { type Database, openDatabase, type Schema } from "./open-database.ts";
@@ -24,7 +25,7 @@ export function openSqliteEngine({
   lane = SHARED_LANE,
   isAlone = false,
 }: EngineFile): Result<RunEngine> {
-  const opened = openDatabase(file, NO_SCHEMA);
+  const opened = openDatabase(file, NO_SCHEMA); // First by us: with a mode, and with a refusal for what is no database.
   if (!opened.ok) return opened;
   const backend = connectBackend(file, lane, opened.value);
   const queue = openDatabase(file, ENGINE_SCHEMA);
@@ -33,7 +34,9 @@ export function openSqliteEngine({
     return queue;
   }
   if (isAlone) endLeases(queue.value, lane);
-  return done(createEngine({ backend, queue: openEngineQueue(queue.value, lane) }));
+  // Its statements are executed when it is called; the promise only says so.
+  const createRun = (runId: string): void => void backend.createWorkflowRun(newWorkflowRun(runId));
+  return done(createEngine({ backend, queue: openEngineQueue(queue.value, lane, createRun) }));
 }
 
 /** Nothing of its own: it only opens the file as ours are opened, before openworkflow does. */
@@ -45,7 +48,8 @@ const NO_SCHEMA: Schema = { name: "file", migrations: [] };
  * makes its tables by that one, and then works by ours. A power cut may take the last of its commits, and a start looks for
  * runs that the journal has and the engine forgot (`catchUp`).
  */
-function connectBackend(file: string, lane: string, { statement, exec, close }: Database): BackendSqlite {
+function connectBackend(file: string, lane: string, database: Database): BackendSqlite {
+  const { statement, exec, close } = database;
   const backend = BackendSqlite.connect(file, { namespaceId: lane });
   const own = backend as unknown as { db: Pick<DatabaseSync, "prepare" | "exec" | "close"> };
   own.db.close();
@@ -55,5 +59,24 @@ function connectBackend(file: string, lane: string, { statement, exec, close }: 
     exec: (sql) => (ends.has(sql) ? void statement(sql).run() : exec(sql)),
     close,
   };
+  groupCalls(backend, database);
   return backend;
+}
+
+/** Of those that are made for every run: one statement each, which is executed when they are called. */
+function groupCalls(backend: BackendSqlite, { change }: Database): void {
+  const grouped =
+    <Params, Value>(call: (params: Params) => Promise<Value>) =>
+    async (params: Params): Promise<Value> => {
+      const { called } = await change(() => {
+        const promise = call.call(backend, params);
+        promise.catch(() => undefined); // Told to who made the call, unless the change is made again.
+        return { called: promise };
+      });
+      return called;
+    };
+  backend.createStepAttempt = grouped(backend.createStepAttempt);
+  backend.completeWorkflowRun = grouped(backend.completeWorkflowRun);
+  backend.sleepWorkflowRun = grouped(backend.sleepWorkflowRun);
+  backend.extendWorkflowRunLease = grouped(backend.extendWorkflowRunLease);
 }

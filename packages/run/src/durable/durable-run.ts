@@ -127,11 +127,18 @@ function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill
   return content?.ok ? content.value.digest : digest;
 }
 
-function digestOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, part: unknown) =>
+/** By config, which is read anew when it has changed: runs that share one share its digest. */
+const digests = new WeakMap<object, string>();
+
+function digestOf(config: object): string {
+  const known = digests.get(config);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(config, (_, part: unknown) =>
     part instanceof Map || part instanceof Set ? [...part] : part,
   );
-  return createHash("sha256").update(text).digest("hex");
+  const digest = createHash("sha256").update(text).digest("hex");
+  digests.set(config, digest);
+  return digest;
 }
 
 /** What a call leaves in the run beside its answer. */

@@ -91,19 +91,25 @@ export async function orderRun(
     skill: wish.skill,
     order: order.value,
   });
-  await context.engine.enqueue(id.value);
-  if (isNew) {
-    context.metrics.count("metier_runs_started_total");
-    const detail = presentFields({ skill: wish.skill, agent: wish.agent, approve: wish.approve ?? "ask" });
-    await context.records.audit({
-      tenant,
-      actor: owner.keyId,
-      action: "run.started",
-      subject: id.value,
-      detail,
-    });
-  }
+  // Together, so that both are in one commit.
+  await Promise.all([context.engine.enqueue(id.value), isNew && noteStart(context, owner, wish, id.value)]);
   return done({ id: id.value, status: "queued", isNew });
+}
+
+async function noteStart(
+  { metrics, records }: ServiceContext,
+  { tenant, keyId: actor }: OrderOwner,
+  { skill, agent, approve = "ask" }: TurnWish,
+  subject: string,
+): Promise<void> {
+  metrics.count("metier_runs_started_total");
+  await records.audit({
+    tenant,
+    actor,
+    action: "run.started",
+    subject,
+    detail: presentFields({ skill, agent, approve }),
+  });
 }
 
 /** Skill and agent as they are now: what they become later is not this run's. */
