@@ -14,7 +14,7 @@ import type { RedactionStream, Redactor } from "@metier/sandbox/secrets";
 import { estimateTokens } from "@metier/skills";
 import type { MessagePart, RunEventBody, TokenUsage } from "../events/run-event.ts";
 import { recordMessages, systemText } from "../model/messages.ts";
-import { type ReadPart, retryModel } from "../model/retry.ts";
+import { type ReadPart, type RetryOptions, retryModel } from "../model/retry.ts";
 
 interface ModelGuard {
   readonly redactor: Redactor;
@@ -25,6 +25,8 @@ interface ModelGuard {
   onText(text: string): void;
   /** Each piece of whatever the model writes: text, reasoning, input of tools. */
   onOutput(piece: string): void;
+  /** Keeps each answer, which has passed the gate by then, before its calls and its end are seen. */
+  readonly keepAnswer?: RetryOptions["keepAnswer"] | undefined;
 }
 
 export interface GuardedModel extends LanguageModelV4 {
@@ -50,6 +52,7 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
   const retried = retryModel(model, {
     onRetry: (retry) => guard.emit({ type: "model-retried", step: steps, ...retry }),
     readAnswer: ({ prompt }) => createAnswerReader(steps, prompt, guard),
+    ...(guard.keepAnswer && { keepAnswer: guard.keepAnswer }),
   });
   return {
     specificationVersion: "v4",
