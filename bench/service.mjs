@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { machineLine, table } from "./report.mjs";
-import { CANCELS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./service/sizes.mjs";
+import { CANCELS, ROUNDS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./service/sizes.mjs";
 
 /**
  * @typedef {{ readonly rate: number, readonly cpuMs: number }} Rate
@@ -12,7 +12,7 @@ import { CANCELS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./servic
  * @typedef {object} Measured in milliseconds
  * @property {number[]} answers
  * @property {number[]} begins
- * @property {{ readonly bare: Rate, readonly durable: Rate, readonly plain: Rate }} throughput
+ * @property {Readonly<Record<"openworkflow" | "unflushed" | "bare" | "durable" | "plain", Rate>>} throughput
  * @property {number[]} wakes
  * @property {number[]} cancels
  * @property {number} opened
@@ -20,13 +20,14 @@ import { CANCELS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./servic
  */
 
 const PROGRAM = join(import.meta.dirname, "programs", "service-cost.mjs");
-const ABOUT = `API, worker and clients in one process, real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once on ${SLOTS} slots. The bare engine writes three journal rows of 1 KB for each of ${STEPS} steps and does nothing else; the runs make ${STEPS} calls of the model and ${STEPS - 1} of a tool. Claims and wake-ups beside 100,000 parked runs are in the bench of the engine.`;
+const ABOUT = `API and worker in one process, clients in another, real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once on ${SLOTS} slots. Claims and wake-ups beside 100,000 parked runs are in the bench of the engine.`;
+const ABOUT_RATES = `A run of the service makes ${STEPS} calls of the model and ${STEPS - 1} of a tool that only reads, each one on the disk before the next. The bare engine is openworkflow with its own worker, on as many slots: ${STEPS} of its steps, which put three rows of 1 KB each into a table and do nothing else; as it comes, it waits for the disk at every commit, too. Ours alone writes as many rows by our engine and journal, one of three on the disk before the next. All in turns, ${ROUNDS} times; the median counts.`;
 
 /** @returns {string} the section for the document */
 export function benchService() {
   const machine = machineLine();
   const { answers, begins, throughput, wakes, cancels, opened, fanned } = measure();
-  const { bare, durable, plain } = throughput;
+  const { openworkflow, unflushed, bare, durable, plain } = throughput;
   return [
     "## The service on one machine: `npm run bench -- service`",
     machine,
@@ -42,12 +43,15 @@ export function benchService() {
       ],
     ),
     `Opening ${STREAMS} streams took ${opened.toFixed(0)} ms.`,
+    ABOUT_RATES,
     table(
-      [`${STEPS} steps`, "runs a second", "ms of processor a run"],
+      [`${STEPS} steps`, "runs a second", "ms of processor a run", "durable runs to these"],
       [
-        ["bare engine and journal", ...rates(bare)],
-        ["durable runs of the service", ...rates(durable)],
-        ["the same runs, not durable", ...rates(plain)],
+        ["durable runs of the service", ...rates(durable), ""],
+        ["the same runs, not durable", ...rates(plain), ratio(durable, plain)],
+        ["bare engine: openworkflow", ...rates(openworkflow), ratio(durable, openworkflow)],
+        ["openworkflow, never waiting for the disk", ...rates(unflushed), ratio(durable, unflushed)],
+        ["our engine and journal alone", ...rates(bare), ratio(durable, bare)],
       ],
     ),
     table(
@@ -59,8 +63,8 @@ export function benchService() {
         goal("processes of a cancelled run gone within 2 s", Math.max(...cancels), 2000),
         [
           "half as many runs a second as the bare engine",
-          (durable.rate / bare.rate).toFixed(2),
-          durable.rate >= bare.rate / 2 ? "met" : "missed",
+          ratio(durable, openworkflow),
+          durable.rate >= openworkflow.rate / 2 ? "met" : "missed",
         ],
       ],
     ),
@@ -86,6 +90,11 @@ function measure() {
 /** @param {Rate} rate */
 function rates({ rate, cpuMs }) {
   return [rate.toFixed(0), cpuMs.toFixed(1)];
+}
+
+/** @param {Rate} one @param {Rate} other */
+function ratio(one, other) {
+  return (one.rate / other.rate).toFixed(2);
 }
 
 /** @param {readonly number[]} numbers */

@@ -2,6 +2,9 @@
 export const STARTS = 300;
 export const WAKES = 200;
 export const THROUGH = 400;
+/** Runs of openworkflow alone, which waits for the disk at each commit. */
+export const BARE = 200;
+export const ROUNDS = 3;
 export const STEPS = 5;
 export const SLOTS = 20;
 export const CANCELS = 20;

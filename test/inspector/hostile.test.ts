@@ -120,9 +120,13 @@ describeInBrowser("what others wrote", () => {
     }
     await page.goto(`${service.url}/#/skill/user:hostile`);
     await page.getByText("<img src=x onerror=window.hacked=1>").first().waitFor();
-    const links = await page.evaluate<readonly string[]>("[...document.querySelectorAll('a')].map((link) => link.href)");
+    const links = await page.evaluate<readonly string[]>(
+      "[...document.querySelectorAll('a')].map((link) => link.href)",
+    );
     expect(links.filter((href) => !/^https?:/.test(href))).toEqual([]);
-    const elements = await page.evaluate("document.querySelectorAll('main img, main iframe, main script').length");
+    const elements = await page.evaluate(
+      "document.querySelectorAll('main img, main iframe, main script').length",
+    );
     expect(elements).toBe(0);
   });
 });

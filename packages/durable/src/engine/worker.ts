@@ -97,35 +97,10 @@ export function startWorker(parts: EngineParts, options: WorkOptions): TickedWor
 async function claimNext({ backend, queue }: EngineParts, leaseMs: number): Promise<Claim | undefined> {
   const holder = randomUUID();
   const claim = { workerId: holder, leaseDurationMs: leaseMs };
-  const due = await backend.claimWorkflowRun(claim);
-  if (due) return { run: due, holder };
-  const runId = await queue.next(Date.now());
-  if (runId === undefined) return undefined;
-  await release({ backend, queue }, runId);
-  const first = await backend.claimWorkflowRun(claim);
-  return first ? { run: first, holder } : undefined;
-}
-
-/** The run's id is the workflow's name, which the store keeps unique. */
-async function release({ backend, queue }: EngineParts, runId: string): Promise<void> {
-  try {
-    await backend.createWorkflowRun({
-      workflowName: runId,
-      version: null,
-      idempotencyKey: null,
-      config: {},
-      context: null,
-      input: null,
-      parentStepAttemptNamespaceId: null,
-      parentStepAttemptId: null,
-      availableAt: null,
-      deadlineAt: null,
-    });
-  } catch (fault) {
-    // A worker was killed, or another one is, between this and the next line.
-    if (!(await queue.isReleased(runId))) throw fault;
-  }
-  await queue.remove(runId);
+  const now = Date.now();
+  if (!(await queue.hasDue(now)) && !(await queue.release(now))) return undefined;
+  const run = await backend.claimWorkflowRun(claim);
+  return run ? { run, holder } : undefined;
 }
 
 interface Advance {

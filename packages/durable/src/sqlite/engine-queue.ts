@@ -29,9 +29,13 @@ CREATE INDEX engine_queue_in_order ON engine_queue (lane, due_at, position);
   ],
 };
 
-/** `namespace`: openworkflow's word for a lane. */
-export function openEngineQueue(database: Database, namespace: string): EngineQueue {
-  const { statement, change } = database;
+/** `namespace`: openworkflow's word for a lane. `createRun`: hands a run to openworkflow, at once. */
+export function openEngineQueue(
+  database: Database,
+  namespace: string,
+  createRun: (runId: string) => void,
+): EngineQueue {
+  const { statement, change, transact } = database;
   const one = (sql: string, ...values: readonly (string | number)[]): Row | undefined =>
     statement(sql).get(...values);
   const count = (sql: string, ...values: readonly (string | number)[]): number =>
@@ -41,20 +45,25 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
       const sql = `INSERT INTO engine_queue (run_id, due_at, lane) SELECT ?, ?, ?
         WHERE NOT EXISTS (SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?)
         ON CONFLICT (run_id) DO NOTHING`;
-      change(() => statement(sql).run(runId, dueAt, namespace, namespace, runId));
+      await change(() => statement(sql).run(runId, dueAt, namespace, namespace, runId));
     },
-    async next(now) {
+    async hasDue(now) {
+      const sql = `SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND status IN ('pending', 'running', 'sleeping')
+        AND available_at <= ? LIMIT 1`;
+      return one(sql, namespace, new Date(now).toISOString()) !== undefined;
+    },
+    async release(now) {
       const sql =
         "SELECT run_id FROM engine_queue WHERE lane = ? AND due_at <= ? ORDER BY due_at, position LIMIT 1";
       const row = one(sql, namespace, now);
-      return row && String(row.run_id);
-    },
-    async remove(runId) {
-      change(() => statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId));
-    },
-    async isReleased(runId) {
-      const sql = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?";
-      return one(sql, namespace, runId) !== undefined;
+      if (row === undefined) return false;
+      const runId = String(row.run_id);
+      transact(() => {
+        const isReleased = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflow_name = ?";
+        if (one(isReleased, namespace, runId) === undefined) createRun(runId);
+        statement("DELETE FROM engine_queue WHERE run_id = ?").run(runId);
+      });
+      return true;
     },
     async counts(now) {
       const time = new Date(now).toISOString();
@@ -81,8 +90,8 @@ export function openEngineQueue(database: Database, namespace: string): EngineQu
 }
 
 /** For whoever knows that no other process works on the file: what a worker held that was killed can be claimed at once. */
-export function endLeases({ statement, change }: Database, namespace: string): void {
+export function endLeases({ statement, transact }: Database, namespace: string): void {
   const sql =
     "UPDATE workflow_runs SET available_at = ? WHERE namespace_id = ? AND status = 'running' AND worker_id IS NOT NULL";
-  change(() => statement(sql).run(new Date().toISOString(), namespace));
+  transact(() => statement(sql).run(new Date().toISOString(), namespace));
 }

@@ -39,7 +39,7 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
     async take({ rootId, holder, term }) {
-      change(() => {
+      await change(() => {
         requireRun(database, rootId);
         const sql = `INSERT INTO leases (root_id, holder, term, taken_at) VALUES (?, ?, ?, ?)
           ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term, taken_at = excluded.taken_at
@@ -54,7 +54,7 @@ export function writeJournal(database: Database): JournalWriting {
         writeBatch(database, lease, batch);
       };
       if (mustBeKept(batch)) await keep(write);
-      else change(write);
+      else await change(write);
     },
     async createChild(lease, run) {
       await keep(() => {

@@ -2,7 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Json } from "@metier/base/json";
 import { describe, expect, test } from "vitest";
-import { type JournalStore, LeaseLostError, type NewDurableRun } from "../../src/journal-store.ts";
+import {
+  type JournalLease,
+  type JournalStore,
+  LeaseLostError,
+  type NewDurableRun,
+} from "../../src/journal-store.ts";
 import type { Stores } from "./opened.ts";
 import { newPlace, openIn, openNew } from "./use-stores.ts";
 
@@ -86,6 +91,29 @@ export function describeJournal(stores: Stores): void {
       await expect(again).rejects.toThrow("`a`");
       expect(await journal.entries("r1")).toEqual([{ key: "a", value: 1 }]);
       expect(await journal.get("r1")).toMatchObject({ status: "queued", lastEvent: 0 });
+    });
+
+    test("takes writes of many runs at once, in their order; one that is refused takes no other with it", async () => {
+      const journal = await open();
+      const leases = await Promise.all(["r1", "r2", "r3"].map((id) => begin(journal, id)));
+      const [first, second, third] = leases as [JournalLease, JournalLease, JournalLease];
+      const entry = (key: string) => ({ entries: [{ key, value: key }] });
+      const all = await Promise.allSettled([
+        journal.write(first, { runId: "r1", ...entry("a") }),
+        journal.write({ ...second, holder: "nobody" }, { runId: "r2", ...entry("a") }),
+        journal.write(first, { runId: "r1", ...entry("b") }),
+        journal.write(first, { runId: "r1", ...entry("a") }),
+        journal.write(third, { runId: "r3", ...entry("a") }),
+      ]);
+      expect(all.map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+      ]);
+      const keys = async (id: string) => (await journal.entries(id)).map(({ key }) => key);
+      expect([await keys("r1"), await keys("r2"), await keys("r3")]).toEqual([["a", "b"], [], ["a"]]);
     });
 
     test("numbers events without a gap and without a double", async () => {

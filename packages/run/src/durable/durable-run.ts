@@ -88,7 +88,7 @@ export async function holdToStart(
 ): Promise<Result<string, StartFault>> {
   if (durable === undefined) return done(prompt);
   const { steps } = durable;
-  const config = digestBytes(canonicalText(withoutAllowed(host.config())));
+  const config = digestOf(host.config());
   const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
@@ -126,6 +126,15 @@ function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill
 function withoutAllowed(config: Config): Config {
   const tools = Object.entries(config.tools).filter(([, answer]) => answer !== "allow");
   return { ...config, tools: Object.fromEntries(tools) };
+}
+
+/** By config, which is read anew when it has changed: runs that share one share its digest. */
+const digests = new WeakMap<Config, string>();
+
+function digestOf(config: Config): string {
+  const digest = digests.get(config) ?? digestBytes(canonicalText(withoutAllowed(config)));
+  digests.set(config, digest);
+  return digest;
 }
 
 /** What a call leaves in the run beside its answer. */

@@ -1,12 +1,12 @@
 /**
  * The model of a durable run. An answer that was recorded is given again, without asking and without telling anybody; a new
- * one is recorded before any of its tool calls is carried out. Stands outside of the redaction gate, so that what is recorded
- * has passed it.
+ * one is recorded before any of its tool calls is carried out. What is recorded has passed the redaction gate.
  */
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Json } from "@metier/base/json";
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { TokenUsage } from "../events/run-event.ts";
+import type { AnswerKeeper } from "../model/retry.ts";
 import type { GuardedModel } from "../run/guard-model.ts";
 import type { DurableRunParts } from "./durable-run.ts";
 
@@ -23,15 +23,12 @@ interface RecordedAnswer extends Spent {
 
 interface JournalModelOptions {
   readonly durable: DurableRunParts;
-  readonly redactor: Redactor;
-  /** Of the answer that has just ended. */
-  spent(): Spent;
   /** Of an answer that is given again: it counts for limits, and is part of the text so far. */
   repeat(text: string, spent: Spent): void;
 }
 
-export function journalModel(guarded: GuardedModel, options: JournalModelOptions): GuardedModel {
-  const { durable, repeat } = options;
+/** `guarded` keeps its answers by `recordAnswer`. */
+export function journalModel(guarded: GuardedModel, { durable, repeat }: JournalModelOptions): GuardedModel {
   const { steps, parking } = durable;
   return {
     ...guarded,
@@ -40,8 +37,7 @@ export function journalModel(guarded: GuardedModel, options: JournalModelOptions
     },
     async doStream(call) {
       durable.step = guarded.steps + 1;
-      const key = `model ${durable.step}`;
-      const recorded = steps.find(key) as unknown as RecordedAnswer | undefined;
+      const recorded = steps.find(keyOf(durable)) as unknown as RecordedAnswer | undefined;
       if (recorded) {
         guarded.skip(call.prompt);
         repeat(textOf(recorded.parts), recorded);
@@ -51,48 +47,45 @@ export function journalModel(guarded: GuardedModel, options: JournalModelOptions
         parking.go("released");
         throw new Error("The worker stops; the run goes on elsewhere.");
       }
-      const result = await guarded.doStream(call);
-      return { ...result, stream: recordAnswer(result.stream, key, options) };
+      return guarded.doStream(call);
     },
   };
 }
 
+function keyOf({ step }: Pick<DurableRunParts, "step">): string {
+  return `model ${step}`;
+}
+
+interface AnswerToRecord {
+  readonly durable: DurableRunParts;
+  readonly redactor: Redactor;
+  /** Of the answer that has just ended. */
+  spent(): Spent;
+}
+
 /** Calls and the end are held back until the whole answer is in the journal; text passes as it comes. */
-function recordAnswer(
-  stream: ReadableStream<LanguageModelV4StreamPart>,
-  key: string,
-  { durable: { steps, parking }, redactor, spent }: JournalModelOptions,
-): ReadableStream<LanguageModelV4StreamPart> {
+export function recordAnswer({ durable, redactor, spent }: AnswerToRecord): AnswerKeeper {
+  const { steps, parking } = durable;
+  const key = keyOf(durable);
   const parts: LanguageModelV4StreamPart[] = [];
   const held: LanguageModelV4StreamPart[] = [];
-  const reader = stream.getReader();
   parking.begin();
-  return new ReadableStream<LanguageModelV4StreamPart>(
-    {
-      async pull(controller) {
-        for (;;) {
-          const { value, done } = await reader.read();
-          if (done) break; // An answer that broke off is none: the model is asked again.
-          const part = nameCall(value, held);
-          keepPart(parts, part);
-          if (part.type === "tool-call" || part.type === "finish") held.push(part);
-          else return controller.enqueue(part);
-          // At once, so that the event of the answer is written with it.
-          if (part.type === "finish") {
-            await steps.record(key, redactor.redactJson({ parts, ...spent() } as unknown as Json));
-          }
-        }
-        for (const part of held) controller.enqueue(part);
-        controller.close();
-        parking.end();
-      },
-      cancel(reason) {
-        parking.end();
-        return reader.cancel(reason);
-      },
+  return {
+    take(given) {
+      const part = nameCall(given, held);
+      keepPart(parts, part);
+      if (part.type !== "tool-call" && part.type !== "finish") return part;
+      held.push(part);
+      return undefined;
     },
-    { highWaterMark: 0 },
-  );
+    async end() {
+      // At once, so that the event of the answer is written with it.
+      await steps.record(key, redactor.redactJson({ parts, ...spent() } as unknown as Json));
+      parking.end();
+      return held;
+    },
+    cancel: () => parking.end(),
+  };
 }
 
 /** Some servers give all calls of an answer one id; in the journal each has its own. */

@@ -33,11 +33,23 @@ export interface RetryOptions {
   onRetry?(retry: Retry): void;
   /** Reads a streamed answer: what of each part is given on. Asked once for each answer. Default: everything. */
   readAnswer?(call: LanguageModelV4CallOptions): ReadPart;
+  /** Keeps a streamed answer before it ends for whoever reads it. Asked once for each answer. Default: nobody does. */
+  keepAnswer?(): AnswerKeeper;
   wait?(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** Gives on what of a part may be seen, which can be nothing, or more than one. */
 export type ReadPart = (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[];
+
+/** Hears what `readAnswer` gives on. */
+export interface AnswerKeeper {
+  /** What of it is given on at once. */
+  take(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart | undefined;
+  /** The answer has ended: gives what was held back, once it may go on. */
+  end(): Promise<readonly LanguageModelV4StreamPart[]>;
+  /** Nobody reads it any more. */
+  cancel(): void;
+}
 
 const FIRST_DELAY_MS = 1000;
 
@@ -89,7 +101,7 @@ const PREAMBLE = new Set<LanguageModelV4StreamPart["type"]>([
 async function startStream(
   result: LanguageModelV4StreamResult,
   call: LanguageModelV4CallOptions,
-  { readAnswer = () => (part) => [part] }: RetryOptions,
+  { readAnswer = () => (part) => [part], keepAnswer }: RetryOptions,
 ): Promise<LanguageModelV4StreamResult> {
   const reader = result.stream.getReader();
   const first: LanguageModelV4StreamPart[] = [];
@@ -102,7 +114,10 @@ async function startStream(
     }
     first.push(value);
     if (PREAMBLE.has(value.type)) continue;
-    return { ...result, stream: settleStream(first, reader, readAnswer(call), call.abortSignal) };
+    const [read, keeper] = [readAnswer(call), keepAnswer?.()];
+    const pass: ReadPart = keeper ? (part) => read(part).flatMap((seen) => keeper.take(seen) ?? []) : read;
+    const answer = { read: pass, keeper, signal: call.abortSignal };
+    return { ...result, stream: settleStream(first, reader, answer) };
   }
 }
 
@@ -117,6 +132,12 @@ type Part = LanguageModelV4StreamPart;
 type Finish = Extract<Part, { type: "finish" }>;
 type Reader = Pick<ReadableStreamDefaultReader<Part>, "read" | "cancel">;
 
+interface Answer {
+  readonly read: ReadPart;
+  readonly keeper?: Pick<AnswerKeeper, "end" | "cancel"> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const NO_USAGE: LanguageModelV4Usage = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
@@ -129,13 +150,12 @@ const INTERRUPTED: Finish["finishReason"] = { unified: "interrupted", raw: undef
  * `error` part and an `interrupted` finish. The loop then keeps what came, runs no tool on half a call, and stops.
  * `first` are parts that were read already. Aborting is no cut: the signal's reason goes on as it is.
  *
- * Settled and read in one stream with one wait for each part: a second one would cost as much as all that is done here.
+ * Settled, read and kept in one stream with one wait for each part: a second one would cost as much as all that is done here.
  */
 function settleStream(
   first: readonly Part[],
   reader: Reader,
-  read: ReadPart,
-  signal?: AbortSignal,
+  { read, keeper, signal }: Answer,
 ): ReadableStream<Part> {
   const waiting = [...first];
   const settle = createSettler();
@@ -156,10 +176,15 @@ function settleStream(
               hasPassed = true;
             }
           }
-          if (part.type === "finish") return controller.close();
+          if (part.type !== "finish") continue;
+          if (keeper) for (const held of await keeper.end()) controller.enqueue(held);
+          return controller.close();
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        keeper?.cancel();
+        return reader.cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );

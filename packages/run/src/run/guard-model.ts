@@ -14,7 +14,7 @@ import type { RedactionStream, Redactor } from "@metier/sandbox/secrets";
 import { estimateTokens } from "@metier/skills";
 import type { MessagePart, RunEventBody, TokenUsage } from "../events/run-event.ts";
 import { recordMessages, systemText } from "../model/messages.ts";
-import { type ReadPart, retryModel } from "../model/retry.ts";
+import { type ReadPart, type RetryOptions, retryModel } from "../model/retry.ts";
 
 interface ModelGuard {
   readonly redactor: Redactor;
@@ -25,6 +25,8 @@ interface ModelGuard {
   onText(text: string): void;
   /** Each piece of whatever the model writes: text, reasoning, input of tools. */
   onOutput(piece: string): void;
+  /** Keeps each answer, which has passed the gate by then, before its calls and its end are seen. */
+  readonly keepAnswer?: RetryOptions["keepAnswer"] | undefined;
 }
 
 export interface GuardedModel extends LanguageModelV4 {
@@ -49,7 +51,8 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
   };
   const retried = retryModel(model, {
     onRetry: (retry) => guard.emit({ type: "model-retried", step: steps, ...retry }),
-    readAnswer: ({ prompt }) => createAnswerReader(steps, prompt, guard),
+    readAnswer: (call) => createAnswerReader(steps, call, guard),
+    ...(guard.keepAnswer && { keepAnswer: guard.keepAnswer }),
   });
   return {
     specificationVersion: "v4",
@@ -70,40 +73,46 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
   };
 }
 
-/** Reads an answer part by part, and gives on what of each may be seen. */
+/**
+ * Reads an answer part by part, and gives on what of each may be seen. Whoever follows the run hears each piece of text here;
+ * the loop gets the text of a block in one piece, since each part costs it a dozen waits.
+ */
 function createAnswerReader(
   step: number,
-  prompt: LanguageModelV4Prompt,
+  { prompt, abortSignal }: LanguageModelV4CallOptions,
   { redactor, emit, onUsage, onText, onOutput }: ModelGuard,
 ): ReadPart {
   const startedAt = performance.now();
   const parts: MessagePart[] = [];
-  const blocks = new Map<string, { readonly gate: RedactionStream; text: string }>();
+  const blocks = new Map<string, TextBlock>();
   const thoughts = new Map<string, RedactionStream>();
   /** Calls whose input came piece by piece, and is counted already. */
   const pieced = new Set<string>();
-  const passText = (id: string, text: string | undefined): readonly LanguageModelV4StreamPart[] => {
-    const block = blocks.get(id);
-    if (block === undefined || !text) return [];
+  const tellText = (block: TextBlock | undefined, text: string | undefined): void => {
+    if (block === undefined || !text) return;
     block.text += text;
     emit({ type: "text-delta", step, text });
     onText(text);
     onOutput(text);
-    return [{ type: "text-delta", id, delta: text }];
   };
   return (part) => {
     switch (part.type) {
       case "stream-start":
         return [{ ...part, warnings: [] }]; // The SDK would print them beside our own output.
       case "text-start":
-        blocks.set(part.id, { gate: redactor.stream(), text: "" });
+        blocks.set(part.id, { gate: redactor.stream(), text: "", passed: 0 });
         return [part];
-      case "text-delta":
-        return passText(part.id, blocks.get(part.id)?.gate.push(part.delta));
+      case "text-delta": {
+        const block = blocks.get(part.id);
+        tellText(block, block?.gate.push(part.delta));
+        // A loop that was stopped looks up at the next part.
+        return abortSignal?.aborted ? passText(part.id, block) : [];
+      }
       case "text-end": {
-        const rest = passText(part.id, blocks.get(part.id)?.gate.end());
-        parts.push({ type: "text", text: blocks.get(part.id)?.text ?? "" });
-        return [...rest, part];
+        const block = blocks.get(part.id);
+        tellText(block, block?.gate.end());
+        parts.push({ type: "text", text: block?.text ?? "" });
+        return [...passText(part.id, block), part];
       }
       case "reasoning-start":
       case "reasoning-delta":
@@ -130,6 +139,21 @@ function createAnswerReader(
         return [part];
     }
   };
+}
+
+interface TextBlock {
+  readonly gate: RedactionStream;
+  /** What has passed the gate. */
+  text: string;
+  /** How much of it the loop has. */
+  passed: number;
+}
+
+function passText(id: string, block: TextBlock | undefined): readonly LanguageModelV4StreamPart[] {
+  const delta = block?.text.slice(block.passed);
+  if (block === undefined || !delta) return [];
+  block.passed = block.text.length;
+  return [{ type: "text-delta", id, delta }];
 }
 
 function recordCall(

@@ -8,7 +8,7 @@ import { isInside, realPathOr } from "@metier/base/places";
 import type { World } from "@metier/sandbox";
 import type { Reach } from "@metier/skills/config";
 import type { DurableRunParts } from "../durable/durable-run.ts";
-import { journalModel, type Spent } from "../durable/journal-model.ts";
+import { journalModel, recordAnswer, type Spent } from "../durable/journal-model.ts";
 import type { TokenUsage } from "../events/run-event.ts";
 import { costOf } from "../model/prices.ts";
 import type { Tool, ToolContext, ToolInput } from "../tools/tool.ts";
@@ -88,12 +88,11 @@ function openModel(context: RunContext, stop: RunStop, text: TextSoFar): Guarded
     },
     onText: (piece) => text.add(piece),
     onOutput: (piece) => stop.onOutput(piece),
+    keepAnswer: durable && (() => recordAnswer({ durable, redactor, spent: () => spent })),
   });
   if (durable === undefined) return guarded;
   return journalModel(guarded, {
     durable,
-    redactor,
-    spent: () => spent,
     repeat(said, { usage, cost }) {
       text.next();
       hear(said);

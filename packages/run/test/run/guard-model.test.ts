@@ -69,6 +69,31 @@ describe("a guarded stream", () => {
     });
   });
 
+  test("gives the loop a text in one piece, once it is whole or the loop was stopped; who follows hears each", async () => {
+    const stop = new AbortController();
+    const events: RunEventBody[] = [];
+    const heard = () => events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
+    const given = async function* (): AsyncGenerator<LanguageModelV4StreamPart> {
+      yield { type: "text-start", id: "1" };
+      for (const delta of ["one ", "two ", "three"]) yield { type: "text-delta", id: "1", delta };
+      yield { type: "text-end", id: "1" };
+      yield { type: "text-start", id: "2" };
+      yield { type: "text-delta", id: "2", delta: "four " };
+      stop.abort();
+      yield { type: "text-delta", id: "2", delta: "five" };
+      yield FINISH;
+    };
+    const model = guard(ReadableStream.from(given()), (event) => events.push(event));
+    const { stream } = await model.doStream({
+      prompt: [{ role: "user", content: [{ type: "text", text: "?" }] }],
+      abortSignal: stop.signal,
+    });
+    const texts: string[] = [];
+    for await (const part of stream) if (part.type === "text-delta") texts.push(part.delta);
+    expect(texts).toEqual(["one two three", "four five"]);
+    expect(heard()).toEqual(["one ", "two ", "three", "four ", "five"]);
+  });
+
   test("redacts reasoning, keeps its signature, and counts all that the model writes", async () => {
     const given: readonly LanguageModelV4StreamPart[] = [
       { type: "reasoning-start", id: "1" },

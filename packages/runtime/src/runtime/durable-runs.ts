@@ -4,6 +4,7 @@
  */
 import { UsageError } from "@metier/base/errors";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
+import { once } from "@metier/base/turns";
 import type {
   AdvanceOutcome,
   AnswerOutcome,
@@ -81,6 +82,9 @@ const TURN: OptionKeys<TurnOrder> = {
   approve: true,
 };
 
+/** Kept, since Node looks a module up again at every `import()`. */
+const loadEngine = once(() => import("@metier/run/engine"));
+
 const DEFAULT_SLOTS = 4;
 const DEFAULT_LEASE_MS = 10_000;
 const MOST_QUESTIONS = 1000;
@@ -100,7 +104,7 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     checkKeys("durable.advance", asked, ADVANCE);
     const { questionMs } = asked;
     const { journal: store } = have();
-    const { advanceRun } = await import("@metier/run/engine");
+    const { advanceRun } = await loadEngine();
     return advanceRun(host, lease, { store, snapshots: options.snapshots, questionMs });
   };
   const open = async (

@@ -57,13 +57,25 @@ export function whyPrivate(path: string, { secrets }: PrivatePlaces, places: Pla
   return secret && `\`${secret}\` is a place for secrets`;
 }
 
+const ALL_CREDENTIALS = [...CREDENTIAL_PLACES.trim().split(/\s+/), ...PLACES_WITH_BLANKS];
+
+/** By the names in a home, which are the same list while the home stays as it is. */
+const credentialsAmong = new WeakMap<readonly string[], readonly string[]>();
+
 /** Only what begins with a name that is there: resolving each place in each home would cost every run a millisecond. */
 function credentialPlaces(home: string): readonly string[] {
-  const names = listNames(home)?.map((name) => name.toLowerCase()); // Some file systems ignore case.
-  const isThere = new Set(names);
-  const places = [...CREDENTIAL_PLACES.trim().split(/\s+/), ...PLACES_WITH_BLANKS];
-  const known = names && places.filter((place) => isThere.has(place.split("/", 1)[0]?.toLowerCase() ?? ""));
-  return (known ?? places).map((name) => join(home, name));
+  const names = listNames(home);
+  const places = names === undefined ? ALL_CREDENTIALS : findCredentials(names);
+  return places.map((name) => join(home, name));
+}
+
+function findCredentials(names: readonly string[]): readonly string[] {
+  const known = credentialsAmong.get(names);
+  if (known) return known;
+  const isThere = new Set(names.map((name) => name.toLowerCase())); // Some file systems ignore case.
+  const found = ALL_CREDENTIALS.filter((place) => isThere.has(place.split("/", 1)[0]?.toLowerCase() ?? ""));
+  credentialsAmong.set(names, found);
+  return found;
 }
 
 let account: readonly string[] | undefined;

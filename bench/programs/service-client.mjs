@@ -1,0 +1,31 @@
+/**
+ * A client of the service in a process of its own, so that what it costs is not counted as the service's. Told how many runs
+ * to start at once, it starts them and tells, of each, its id and when it was asked for and answered, by the system's clock.
+ */
+const [url = "", key = ""] = process.argv.slice(2);
+
+process.on(
+  "message",
+  async (/** @type {{ readonly count: number, readonly body: unknown }} */ { count, body }) => {
+    process.send?.(await Promise.all(Array.from({ length: count }, () => start(body))));
+  },
+);
+process.on("disconnect", () => process.exit(0));
+
+/** @param {unknown} body */
+async function start(body) {
+  const from = now();
+  const response = await fetch(`${url}/v1/runs`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return { id: JSON.parse(text).id, from, answered: now() };
+}
+
+/** Milliseconds, the same in all processes. */
+function now() {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
