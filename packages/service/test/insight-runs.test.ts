@@ -38,12 +38,12 @@ test("pages of a narrowed list follow each other without a gap or a double", asy
     runs.unshift(run);
   }
   const seen: unknown[] = [];
-  let before = "";
+  let after = "";
   do {
-    const { body } = await service.call("GET", `/v1/runs?minCost=0.1&limit=2${before}`);
+    const { body } = await service.call("GET", `/v1/runs?minCost=0.1&limit=2${after}`);
     seen.push(...(idsOf(body) ?? []));
-    before = body.next === undefined ? "" : `&before=${body.next}`;
-  } while (before !== "");
+    after = body.next === undefined ? "" : `&after=${body.next}`;
+  } while (after !== "");
   expect(seen).toEqual(runs);
 });
 
