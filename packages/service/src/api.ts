@@ -80,7 +80,7 @@ export interface ApiCatalog extends ApiList<ApiCatalogSkill> {
 }
 
 /** Why a skill was found: one word of the request. */
-export interface ApiFoundWord {
+interface ApiFoundWord {
   readonly word: string;
   /** Where it stands: `name`, `description`, `tags`, `body`, … */
   readonly fields: readonly string[];
@@ -242,7 +242,7 @@ export type ApiPlan =
 
 // Runs
 
-export type ApiRunStatus =
+type ApiRunStatus =
   | "queued"
   | "running"
   | "waiting"

@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "./design/button.tsx";
 import { Empty, Notice } from "./design/notice.tsx";
-import { Page } from "./design/page.tsx";
+import { ViewPage } from "./design/page.tsx";
 import { KeyHelp } from "./parts/key-help.tsx";
 import { Navigation } from "./parts/navigation.tsx";
 import { address, goTo } from "./state/address.ts";
@@ -12,7 +12,7 @@ import { isExport, wantsSignIn } from "./state/answers.ts";
 import { useKeys } from "./state/keys.ts";
 import { connection } from "./state/live.ts";
 import { VIEWS, type View, type ViewProps } from "./views/all-views.ts";
-import { SignIn } from "./views/sign-in.tsx";
+import { SignInView } from "./views/sign-in.tsx";
 
 const isHelpOpen = signal(false);
 const loaded = new Map<string, ComponentType<ViewProps>>();
@@ -28,7 +28,7 @@ export function App() {
       act: () => goTo([id]),
     })),
   ]);
-  if (wantsSignIn.value) return <SignIn />;
+  if (wantsSignIn.value) return <SignInView />;
   const { path } = address.value;
   const [id = "skills", ...rest] = path;
   const view = VIEWS.find((one) => one.id === id);
@@ -79,13 +79,13 @@ function OpenView({ view, rest }: { readonly view: View; readonly rest: readonly
 
 function Unknown() {
   return (
-    <Page title="Nothing is here">
+    <ViewPage title="Nothing is here">
       <Empty title="This address leads nowhere.">
         <p>
           <a href="#/skills">See all skills</a>
         </p>
       </Empty>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -305,7 +305,8 @@ async function decide(
     return { answer: "deny", rule: preview.refusal.text, message: preview.refusal.text };
   }
   const call = { tool: id, effect: tool.effect, input };
-  const rules = await suggestRules(call, place.world.cwd, policy);
+  // Where every call is asked about, no rule would keep the next one from being asked.
+  const rules = durable?.asking.always ? [] : await suggestRules(call, place.world.cwd, policy);
   const question = { tool: id, input, rule, rules, diff: preview?.value };
   const answer =
     durable === undefined

@@ -75,7 +75,8 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
 
 /**
  * Reads an answer part by part, and gives on what of each may be seen. Whoever follows the run hears each piece of text here;
- * the loop gets the text of a block in one piece, since each part costs it a dozen waits.
+ * the loop gets the text of a block in one piece, since each part costs it a dozen waits; once it is stopped it gets what there
+ * is, since it looks up at the next part.
  */
 function createAnswerReader(
   step: number,
@@ -105,7 +106,6 @@ function createAnswerReader(
       case "text-delta": {
         const block = blocks.get(part.id);
         tellText(block, block?.gate.push(part.delta));
-        // A loop that was stopped looks up at the next part.
         return abortSignal?.aborted ? passText(part.id, block) : [];
       }
       case "text-end": {
@@ -129,9 +129,8 @@ function createAnswerReader(
         return [part];
       case "finish": {
         const usage = toUsage(part.usage, prompt, parts);
-        const cost = onUsage(usage);
+        const [cost, finishReason] = [onUsage(usage), part.finishReason.unified];
         const durationMs = Math.round(performance.now() - startedAt);
-        const finishReason = part.finishReason.unified;
         emit({ type: "model-answered", step, parts, finishReason, usage, cost, durationMs });
         return [part];
       }

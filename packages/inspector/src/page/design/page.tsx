@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-interface PageProps {
+interface ViewPageProps {
   readonly title: string;
   /** Beside the heading: a status. */
   readonly mark?: ComponentChildren;
@@ -11,7 +11,7 @@ interface PageProps {
   readonly children: ComponentChildren;
 }
 
-export function Page({ title, mark, lead, actions, children }: PageProps) {
+export function ViewPage({ title, mark, lead, actions, children }: ViewPageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Metier`;
@@ -53,14 +53,5 @@ export function Section({
       </div>
       {children}
     </section>
-  );
-}
-
-export function Card({ children, title }: { readonly children: ComponentChildren; readonly title?: string }) {
-  return (
-    <div class="card stack">
-      {title && <h3>{title}</h3>}
-      {children}
-    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Plots as inline SVG, drawn from numbers alone. Each has its numbers as a table for who cannot see it. */
 import type { ComponentChildren } from "preact";
 
-export interface PlotPoint {
+interface PlotPoint {
   readonly label: string;
   readonly value: number;
   /** How far it may be off: drawn as a band. */

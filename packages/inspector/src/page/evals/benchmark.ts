@@ -1,12 +1,12 @@
 /** A `benchmark.json` as the page reads it: whatever somebody made of the file, what does not fit is left out. Pure. */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 
-export interface Spread {
+interface Spread {
   readonly mean: number;
   readonly stddev: number;
 }
 
-export interface EvalArm {
+interface EvalArm {
   readonly name: string;
   readonly passRate: Spread;
   readonly seconds: Spread;

@@ -9,7 +9,7 @@ import { Section } from "../design/page.tsx";
 import { Plot } from "../design/plot.tsx";
 import { Code, Message, showUnseen, Time } from "../design/text.tsx";
 import { address, changeQuery } from "../state/address.ts";
-import { countOf, formatCost, formatNumber, formatPercent, shorten } from "../state/format.ts";
+import { countOf, formatCost, formatNumber, formatPercent, shortId } from "../state/format.ts";
 import { ARM_NAMES, type EvalBenchmark, type EvalComparison, type EvalResult, isClear } from "./benchmark.ts";
 import { formatSpread } from "./iteration-table.tsx";
 import { ResultCard } from "./result-card.tsx";
@@ -105,7 +105,7 @@ function Summary({ benchmark }: { readonly benchmark: EvalBenchmark }) {
           ["When", <Time at={at} />],
           ["Model", `${model}${isReplayed ? ", replayed" : ""}`],
           ["Graded by", grader || undefined],
-          ["Version of the skill", digest && <span class="mono">{shorten(digest, 16)}</span>],
+          ["Version of the skill", digest && <span class="mono">{shortId(digest, 16)}</span>],
         ]}
       />
     </>

@@ -3,7 +3,7 @@ import type { ApiEvalSummary, ApiSpread } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
 import { Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
-import { formatCost, formatPercent, shorten } from "../state/format.ts";
+import { formatCost, formatPercent, shortId } from "../state/format.ts";
 import { isClear } from "./benchmark.ts";
 
 type Iteration = ApiEvalSummary["iterations"][number];
@@ -49,7 +49,7 @@ export function IterationTable({ skill, iterations }: IterationTableProps) {
               </td>
               <td>{iteration.model}</td>
               <td class="mono" title={iteration.digest}>
-                {iteration.digest ? shorten(iteration.digest, 8) : "–"}
+                {iteration.digest ? shortId(iteration.digest, 8) : "–"}
               </td>
               <td class="number">{formatSpread(iteration.passRate)}</td>
               <td class="number">{iteration.baseline ? formatSpread(iteration.baseline) : "–"}</td>

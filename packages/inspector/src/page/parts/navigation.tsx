@@ -11,7 +11,7 @@ import { VIEWS } from "../views/all-views.ts";
 /** Parts of the path that belong to an entry of the navigation. */
 const PARENTS: Readonly<Record<string, string>> = { skill: "skills", run: "runs", compare: "runs" };
 
-export const PENDING_APPROVALS = "/v1/approvals?status=pending";
+const PENDING_APPROVALS = "/v1/approvals?status=pending";
 
 export function Navigation({ current, onHelp }: { readonly current: string; onHelp(): void }) {
   const waiting =

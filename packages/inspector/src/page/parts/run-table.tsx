@@ -4,7 +4,7 @@ import { StatusBadge } from "../design/badge.tsx";
 import { type Column, Table } from "../design/table.tsx";
 import { showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
-import { formatCost, formatDuration, formatTokens, shorten } from "../state/format.ts";
+import { formatCost, formatDuration, formatTokens, shortId } from "../state/format.ts";
 
 interface RunTableProps {
   readonly runs: readonly ApiRunSummary[];
@@ -37,7 +37,7 @@ const NAME: Column<ApiRunSummary> = {
   width: "minmax(0, 2fr)",
   render: ({ skill, agent, id }) => (
     <>
-      {showUnseen(skill ?? agent ?? "Conversation")} <code class="soft">{shorten(id, 8)}</code>
+      {showUnseen(skill ?? agent ?? "Conversation")} <code class="soft">{shortId(id, 8)}</code>
     </>
   ),
 };

@@ -11,7 +11,7 @@ import { countOf, formatNumber, formatTokens } from "../state/format.ts";
 import { useLastKnown, useSettled } from "../state/settled.ts";
 import { budgetRange, readBudget } from "./budget.ts";
 
-export function Listing() {
+export function ListingPanel() {
   const catalog = useAnswer<ApiCatalog>(CATALOG);
   const range = budgetRange(catalog.value?.data ?? []);
   const budget = readBudget(address.value.query.get("budget"), range);
@@ -65,7 +65,7 @@ function ListingDetails({ listing }: { readonly listing: ApiListing }) {
       </ul>
       <details>
         <summary>The text itself</summary>
-        <Code text={text} label="Listing" />
+        <Code text={text} label="ListingPanel" />
       </details>
     </>
   );

@@ -17,7 +17,7 @@ export function timeOf({ at }: ApiRunEvent): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-export function usageOf(event: JsonObject): ApiUsage | undefined {
+export function readUsage(event: JsonObject): ApiUsage | undefined {
   const { usage } = event;
   if (!isObject(usage)) return undefined;
   const inputTokens = numberOf(usage, "inputTokens") ?? 0;

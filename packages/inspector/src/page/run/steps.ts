@@ -1,7 +1,7 @@
 /** A run as steps, from its events: what the model said, what it called, who decided by which rule, and what it cost. Pure. */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { ApiRunEvent, ApiUsage } from "@metier/service/api";
-import { eventText, isObject, numberOf, partsText, timeOf, usageOf } from "./read-event.ts";
+import { eventText, isObject, numberOf, partsText, readUsage, timeOf } from "./read-event.ts";
 
 export interface StepApproval {
   readonly questionId: string;
@@ -200,7 +200,7 @@ function readAnswer(step: RunStep, event: ApiRunEvent): void {
     text: partsText(event.parts),
     isAnswered: true,
     finishReason: eventText(event, "finishReason"),
-    usage: usageOf(event),
+    usage: readUsage(event),
     cost,
     modelMs: durationMs,
   });

@@ -5,7 +5,7 @@ import { Facts, Figures } from "../design/facts.tsx";
 import { Notice } from "../design/notice.tsx";
 import { Message, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
-import { formatCost, formatDuration, formatNumber, formatTokens, shorten } from "../state/format.ts";
+import { formatCost, formatDuration, formatNumber, formatTokens, shortId } from "../state/format.ts";
 import { redactionsIn } from "../state/redactions.ts";
 import { eventText } from "./read-event.ts";
 import type { RunStep } from "./steps.ts";
@@ -70,7 +70,7 @@ function Origin({ run, started }: { readonly run: ApiRun; readonly started: ApiR
             "Content",
             run.digest && (
               <code key="digest" title={run.digest}>
-                {shorten(run.digest)}
+                {shortId(run.digest)}
               </code>
             ),
           ],
@@ -85,7 +85,7 @@ function Origin({ run, started }: { readonly run: ApiRun; readonly started: ApiR
             "Part of",
             run.parent && (
               <a key="parent" href={linkTo(["run", run.parent])}>
-                {shorten(run.parent)}
+                {shortId(run.parent)}
               </a>
             ),
           ],

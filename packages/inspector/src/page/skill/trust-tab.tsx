@@ -10,7 +10,7 @@ import { CopyButton, Message, showUnseen, Time } from "../design/text.tsx";
 import { skillDiffPath } from "../parts/skill-paths.ts";
 import { address, changeQuery } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
-import { countOf, shorten } from "../state/format.ts";
+import { countOf, shortId } from "../state/format.ts";
 
 export function TrustTab({ skill }: { readonly skill: ApiSkill }) {
   const { trust, trustReason, digest, grants } = skill;
@@ -115,7 +115,7 @@ function Versions({ skill: { address: skill, versions } }: { readonly skill: Api
 }
 
 function showVersion({ digest, label, isCurrent, at }: ApiSkillVersion): string {
-  return [isCurrent ? `${label} (current)` : label, shorten(digest), at?.slice(0, 10)]
+  return [isCurrent ? `${label} (current)` : label, shortId(digest), at?.slice(0, 10)]
     .filter(Boolean)
     .join(" · ");
 }

@@ -4,7 +4,7 @@
  */
 import { signal } from "@preact/signals";
 
-export interface Address {
+interface Address {
   /** Decoded parts of the path: `["runs", "abc"]`. */
   readonly path: readonly string[];
   readonly query: ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ addEventListener("hashchange", () => {
   address.value = readAddress(location.hash);
 });
 
-export function readAddress(hash: string): Address {
+function readAddress(hash: string): Address {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   return {
     path: path.split("/").filter(Boolean).map(decode),
@@ -33,7 +33,7 @@ function decode(part: string): string {
   }
 }
 
-export type Query = Readonly<Record<string, string | undefined>>;
+type Query = Readonly<Record<string, string | undefined>>;
 
 /** For `href`: `linkTo(["runs", id], { step: "3" })`. Empty values are left out. */
 export function linkTo(path: readonly string[], query: Query = {}): string {

@@ -75,7 +75,7 @@ export function formatPercent(share: number): string {
 }
 
 /** The first characters of an id or digest: enough to tell two apart. */
-export function shorten(text: string, most = 12): string {
+export function shortId(text: string, most = 12): string {
   const plain = text.replace(/^sha256:/, "");
   return plain.length <= most ? plain : `${plain.slice(0, most)}…`;
 }

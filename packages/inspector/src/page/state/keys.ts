@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-export interface KeyBinding {
+interface KeyBinding {
   readonly keys: string;
   readonly about: string;
   /** The heading under which `?` shows it. */

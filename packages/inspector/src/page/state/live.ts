@@ -106,7 +106,7 @@ function openStream(path: string, listener: StreamListener, isDone: () => boolea
 }
 
 /** A run as it comes in: its events in order, and what the model is writing now. */
-export interface FollowedRun {
+interface FollowedRun {
   readonly events: readonly ApiRunEvent[];
   readonly writing: string;
   readonly hasEnded: boolean;
@@ -115,7 +115,7 @@ export interface FollowedRun {
 const NOTHING: FollowedRun = { events: [], writing: "", hasEnded: false };
 
 /** The path under which an export keeps the events of a run. */
-export function eventsPath(runId: string): string {
+function eventsPath(runId: string): string {
   return `/v1/runs/${encodeURIComponent(runId)}/events`;
 }
 

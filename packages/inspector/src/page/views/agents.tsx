@@ -3,7 +3,7 @@ import type { ApiAgent, ApiList } from "@metier/service/api";
 import { Facts } from "../design/facts.tsx";
 import { Markdown } from "../design/markdown.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { JsonText, Message, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
@@ -18,7 +18,7 @@ export function Agents({ rest: [name] }: ViewProps) {
 function AgentList() {
   const known = useAnswer<ApiList<ApiAgent>>(PATH);
   return (
-    <Page title="Agents" lead="Each change is a new version; runs keep the one they started with.">
+    <ViewPage title="Agents" lead="Each change is a new version; runs keep the one they started with.">
       <Answered known={known} path={PATH}>
         {({ data }) =>
           data.length === 0 ? (
@@ -57,7 +57,7 @@ function AgentList() {
           )
         }
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 
@@ -65,7 +65,7 @@ function AgentVersions({ name }: { readonly name: string }) {
   const path = `/v1/agents/${encodeURIComponent(name)}/versions`;
   const known = useAnswer<ApiList<ApiAgent>>(path);
   return (
-    <Page title={showUnseen(name)} lead={<a href={linkTo(["runs"], { agent: name })}>Its runs</a>}>
+    <ViewPage title={showUnseen(name)} lead={<a href={linkTo(["runs"], { agent: name })}>Its runs</a>}>
       <Answered known={known} path={path}>
         {({ data }) => (
           <>
@@ -87,7 +87,7 @@ function AgentVersions({ name }: { readonly name: string }) {
           </>
         )}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -21,7 +21,7 @@ export interface View {
 }
 
 export const VIEWS: readonly View[] = [
-  { id: "skills", title: "Skills", key: "s", load: async () => (await import("./catalog.tsx")).Catalog },
+  { id: "skills", title: "Skills", key: "s", load: async () => (await import("./catalog.tsx")).CatalogView },
   {
     id: "skill",
     title: "Skill",
@@ -35,7 +35,7 @@ export const VIEWS: readonly View[] = [
     key: "p",
     load: async () => (await import("./playground.tsx")).Playground,
   },
-  { id: "runs", title: "Runs", key: "r", load: async () => (await import("./runs.tsx")).Runs },
+  { id: "runs", title: "Runs", key: "r", load: async () => (await import("./runs.tsx")).RunsView },
   {
     id: "run",
     title: "Run",
@@ -60,7 +60,7 @@ export const VIEWS: readonly View[] = [
     id: "approvals",
     title: "Approvals",
     key: "a",
-    load: async () => (await import("./approvals.tsx")).Approvals,
+    load: async () => (await import("./approvals.tsx")).ApprovalsView,
   },
   {
     id: "schedules",

@@ -7,7 +7,7 @@ import { NotificationSwitch } from "../approvals/notifications.tsx";
 import { QuestionCard } from "../approvals/question-card.tsx";
 import { ChoiceField } from "../design/field.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { address, changeQuery } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
 import { countOf } from "../state/format.ts";
@@ -15,7 +15,7 @@ import { useKeys } from "../state/keys.ts";
 
 const STATUSES = ["pending", "approved", "denied", "expired", "cancelled"] as const;
 
-export function Approvals() {
+export function ApprovalsView() {
   const { query } = address.value;
   const status = STATUSES.find((one) => one === query.get("status")) ?? "pending";
   const run = query.get("run");
@@ -26,7 +26,7 @@ export function Approvals() {
   const questions = useAnswer<ApiList<ApiQuestion>>(questionsPath);
   const open = questions.value?.data ?? [];
   return (
-    <Page
+    <ViewPage
       title="Approvals"
       lead={run ? <ListedRunFilter run={run} /> : "Runs wait until somebody answers, for days if need be."}
       actions={<NotificationSwitch />}
@@ -49,7 +49,7 @@ export function Approvals() {
       <Answered known={approvals} path={path}>
         {({ data, next }) => <ApprovalList approvals={data} hasMore={next !== undefined} status={status} />}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -7,7 +7,7 @@ import { Ranking } from "../catalog/ranking.tsx";
 import { SkillTable } from "../catalog/skill-table.tsx";
 import { Button } from "../design/button.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
-import { Page } from "../design/page.tsx";
+import { ViewPage } from "../design/page.tsx";
 import { ProblemList } from "../parts/problem-list.tsx";
 import { CATALOG } from "../parts/skill-paths.ts";
 import { address, changeQuery } from "../state/address.ts";
@@ -15,7 +15,7 @@ import { useAnswer } from "../state/answers.ts";
 import { countOf, formatTokens } from "../state/format.ts";
 import { useKeys } from "../state/keys.ts";
 
-export function Catalog() {
+export function CatalogView() {
   const known = useAnswer<ApiCatalog>(CATALOG);
   useKeys([
     { keys: "l", about: "Go to the list", group: "Skills", act: focusList },
@@ -28,11 +28,11 @@ export function Catalog() {
     },
   ]);
   return (
-    <Page title="Skills" lead={known.value && <CatalogLead catalog={known.value} />}>
+    <ViewPage title="Skills" lead={known.value && <CatalogLead catalog={known.value} />}>
       <Answered known={known} path={CATALOG}>
         {(catalog) => <CatalogList catalog={catalog} />}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -5,7 +5,7 @@ import { Badge, StatusBadge } from "../design/badge.tsx";
 import { LinkButton } from "../design/button.tsx";
 import { CheckField } from "../design/field.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { showUnseen, Time } from "../design/text.tsx";
 import {
   alignSteps,
@@ -22,7 +22,7 @@ import { buildSteps, type RunStep, workedMs } from "../run/steps.ts";
 import { TextDiff } from "../run/text-diff.tsx";
 import { address, changeQuery, linkTo } from "../state/address.ts";
 import { isExport, useAnswer } from "../state/answers.ts";
-import { countOf, formatCost, formatDuration, formatTokens, shorten } from "../state/format.ts";
+import { countOf, formatCost, formatDuration, formatTokens, shortId } from "../state/format.ts";
 import { useRunEvents } from "../state/live.ts";
 import type { ViewProps } from "./all-views.ts";
 
@@ -34,7 +34,7 @@ export function Compare({ rest }: ViewProps) {
   const leftRun = useAnswer<ApiRun>(leftPath);
   const rightRun = useAnswer<ApiRun>(rightPath);
   return (
-    <Page
+    <ViewPage
       title="Compare runs"
       actions={
         isWhole && !isExport && <LinkButton href={linkTo(["compare", right, left])}>Swap sides</LinkButton>
@@ -55,7 +55,7 @@ export function Compare({ rest }: ViewProps) {
           )}
         </Answered>
       )}
-    </Page>
+    </ViewPage>
   );
 }
 
@@ -116,7 +116,7 @@ type FigureRow = readonly [string, (run: ApiRun) => preact.ComponentChildren];
 const FIGURES: readonly FigureRow[] = [
   ["Status", ({ status }) => <StatusBadge status={status} />],
   ["Skill", ({ skill }) => showUnseen(skill ?? "–")],
-  ["Content", ({ digest }) => <code>{digest === undefined ? "–" : shorten(digest)}</code>],
+  ["Content", ({ digest }) => <code>{digest === undefined ? "–" : shortId(digest)}</code>],
   ["Model", ({ model }) => <code>{showUnseen(model ?? "–")}</code>],
   ["Began", ({ createdAt }) => <Time at={createdAt} />],
   ["Worked", ({ activeMs }) => formatDuration(activeMs)],
@@ -134,7 +134,7 @@ function Heads({ left, right }: { readonly left: ApiRun; readonly right: ApiRun 
             <td />
             {[left, right].map(({ id }, index) => (
               <th key={`${index}`} scope="col">
-                <a href={linkTo(["run", id])}>Run {showUnseen(shorten(id))}</a>
+                <a href={linkTo(["run", id])}>Run {showUnseen(shortId(id))}</a>
               </th>
             ))}
           </tr>

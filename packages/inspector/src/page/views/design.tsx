@@ -8,7 +8,7 @@ import { Facts, Figures } from "../design/facts.tsx";
 import { CheckField, ChoiceField, RangeField, TextField } from "../design/field.tsx";
 import { Markdown } from "../design/markdown.tsx";
 import { Empty, Notice } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { Plot } from "../design/plot.tsx";
 import { Table } from "../design/table.tsx";
 import { Tabs } from "../design/tabs.tsx";
@@ -17,7 +17,7 @@ import { formatNumber } from "../state/format.ts";
 
 export function Design() {
   return (
-    <Page
+    <ViewPage
       title="Design"
       lead="What the inspector is made of. Views use these, and bring next to nothing of their own."
     >
@@ -73,7 +73,7 @@ export function Design() {
       </Section>
       <Texts />
       <Lists />
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -1,7 +1,7 @@
 /** What evaluations found: skills with their iterations, and one iteration with every answer. */
 import type { ApiEvalSummary, ApiIteration, ApiList } from "@metier/service/api";
 import { Answered, Empty, Notice } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { Plot } from "../design/plot.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
 import { readBenchmark } from "../evals/benchmark.ts";
@@ -24,7 +24,7 @@ export function Evals({ rest: [skill, number] }: ViewProps) {
 function EvalList({ only }: { readonly only: string | undefined }) {
   const known = useAnswer<ApiList<ApiEvalSummary>>(PATH);
   return (
-    <Page
+    <ViewPage
       title={only === undefined ? "Evals" : `Evals of ${showUnseen(only)}`}
       lead="What a skill is worth: the same tasks with it and without it."
     >
@@ -41,7 +41,7 @@ function EvalList({ only }: { readonly only: string | undefined }) {
           );
         }}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 
@@ -81,7 +81,7 @@ function IterationPage({ skill, number }: { readonly skill: string; readonly num
   const path = `/v1/evals/${encodeURIComponent(skill)}/${encodeURIComponent(number)}`;
   const known = useAnswer<ApiIteration>(path);
   return (
-    <Page
+    <ViewPage
       title={`${showUnseen(skill)}, iteration ${showUnseen(number)}`}
       lead={<a href={linkTo(["evals", skill])}>All iterations</a>}
     >
@@ -93,7 +93,7 @@ function IterationPage({ skill, number }: { readonly skill: string; readonly num
           return asked ? <TriggerDetails triggers={asked} /> : <Unreadable />;
         }}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Type a request: who wins it and why, what a model is told, what a run would do. Then run it. */
 import { TextField } from "../design/field.tsx";
-import { Page } from "../design/page.tsx";
-import { Listing } from "../playground/listing.tsx";
+import { ViewPage } from "../design/page.tsx";
+import { ListingPanel } from "../playground/listing.tsx";
 import { SkillRanking } from "../playground/ranking.tsx";
 import { StartRun } from "../playground/start-run.tsx";
 import { address, changeQuery } from "../state/address.ts";
@@ -21,7 +21,7 @@ export function Playground() {
     { keys: "s", about: "Go to the run’s form", group: "Playground", act: focusForm },
   ]);
   return (
-    <Page
+    <ViewPage
       title="Playground"
       lead="See which skill a request reaches, and what a run would do, before you start it."
     >
@@ -44,10 +44,10 @@ export function Playground() {
           </div>
         )}
         <div class="playground-listing">
-          <Listing />
+          <ListingPanel />
         </div>
       </div>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -4,7 +4,7 @@ import type { ApiRouting } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
 import { ConfusionMatrix } from "../routing/confusion-matrix.tsx";
 import { RoutedQueries } from "../routing/routed-queries.tsx";
@@ -19,7 +19,7 @@ const FIRST = 50;
 export function RoutingView() {
   const known = useAnswer<ApiRouting>(PATH);
   return (
-    <Page
+    <ViewPage
       title="Routing"
       lead="Which skill a request would reach, judged by the words of their descriptions."
     >
@@ -49,7 +49,7 @@ export function RoutingView() {
           )
         }
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

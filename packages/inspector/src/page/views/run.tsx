@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
 import { Markdown } from "../design/markdown.tsx";
 import { Answered, Empty, Notice } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { Tabs } from "../design/tabs.tsx";
 import { JsonText, showUnseen } from "../design/text.tsx";
 import { RunTable } from "../parts/run-table.tsx";
@@ -30,21 +30,21 @@ export function RunDetails({ rest }: ViewProps) {
   const known = useAnswer<ApiRun>(path);
   if (id === undefined || path === undefined)
     return (
-      <Page title="Run">
+      <ViewPage title="Run">
         <Empty title="The address names no run.">
           <p>
             <a href={linkTo(["runs"])}>See all runs</a>
           </p>
         </Empty>
-      </Page>
+      </ViewPage>
     );
   if (known.value) return <KnownRun key={id} run={known.value} />;
   return (
-    <Page title="Run">
+    <ViewPage title="Run">
       <Answered known={known} path={path}>
         {() => null}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 
@@ -64,7 +64,7 @@ function KnownRun({ run }: { readonly run: ApiRun }) {
     [run.id, steps, writing, isOver],
   );
   return (
-    <Page
+    <ViewPage
       title={showUnseen(run.skill ?? "Conversation")}
       mark={<StatusBadge status={run.status} />}
       lead={
@@ -103,7 +103,7 @@ function KnownRun({ run }: { readonly run: ApiRun }) {
           { id: "log", title: "Log", count: events.length, render: () => <LogPanel events={events} /> },
         ]}
       />
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
 import { ChoiceField, TextField } from "../design/field.tsx";
 import { Empty, FailureNotice } from "../design/notice.tsx";
-import { Page } from "../design/page.tsx";
+import { ViewPage } from "../design/page.tsx";
 import { Message } from "../design/text.tsx";
 import { RunTable } from "../parts/run-table.tsx";
 import {
@@ -22,7 +22,7 @@ import { countOf, formatCost, formatTokens } from "../state/format.ts";
 const STATUSES = ["queued", "running", "waiting", "completed", "limited", "failed", "refused", "cancelled"];
 const MINUTE_MS = 60_000;
 
-export function Runs() {
+export function RunsView() {
   const all = useAllRuns();
   const { query } = address.value;
   const filter = useMemo(() => readFilter(query), [query]);
@@ -30,7 +30,7 @@ export function Runs() {
   const minute = Math.floor(Date.now() / MINUTE_MS);
   const shown = useMemo(() => filterRuns(all.runs, filter, minute * MINUTE_MS), [all.runs, filter, minute]);
   return (
-    <Page title="Runs" actions={<LinkButton href={linkTo(["statistics"])}>Statistics</LinkButton>}>
+    <ViewPage title="Runs" actions={<LinkButton href={linkTo(["statistics"])}>Statistics</LinkButton>}>
       <SavedFilterBar filter={filter} />
       <Filters all={all} filter={filter} />
       {all.failure && <FailureNotice failure={all.failure} path={FIRST_RUNS} />}
@@ -46,7 +46,7 @@ export function Runs() {
           <RunTable runs={shown} />
         </>
       )}
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -6,7 +6,7 @@ import { Badge } from "../design/badge.tsx";
 import { Button } from "../design/button.tsx";
 import { Facts } from "../design/facts.tsx";
 import { Answered, Empty, FailureNotice } from "../design/notice.tsx";
-import { Page } from "../design/page.tsx";
+import { ViewPage } from "../design/page.tsx";
 import { JsonText, Message, showUnseen, Time } from "../design/text.tsx";
 import { NewSchedule } from "../parts/new-schedule.tsx";
 import { linkTo } from "../state/address.ts";
@@ -18,7 +18,7 @@ export function Schedules() {
   const known = useAnswer<ApiList<ApiSchedule>>(PATH);
   const [isMaking, setMaking] = useState(false);
   return (
-    <Page
+    <ViewPage
       title="Schedules"
       lead="Runs that start by the clock."
       actions={
@@ -43,7 +43,7 @@ export function Schedules() {
           )
         }
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
 import { TextField } from "../design/field.tsx";
-import { Page } from "../design/page.tsx";
+import { ViewPage } from "../design/page.tsx";
 import { type Failure, signIn } from "../state/answers.ts";
 
-export function SignIn() {
+export function SignInView() {
   const [key, setKey] = useState("");
   const [failure, setFailure] = useState<Failure | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
@@ -17,7 +17,7 @@ export function SignIn() {
   };
   return (
     <main class="sign-in">
-      <Page title="Sign in" lead="With an API key of this service.">
+      <ViewPage title="Sign in" lead="With an API key of this service.">
         <form class="stack" onSubmit={(event) => void submit(event)}>
           <TextField
             label="API key"
@@ -33,7 +33,7 @@ export function SignIn() {
             </Button>
           </div>
         </form>
-      </Page>
+      </ViewPage>
     </main>
   );
 }

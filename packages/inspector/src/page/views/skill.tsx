@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Badge, StatusBadge } from "../design/badge.tsx";
 import { LinkButton } from "../design/button.tsx";
 import { Answered, Notice } from "../design/notice.tsx";
-import { Page } from "../design/page.tsx";
+import { ViewPage } from "../design/page.tsx";
 import { type Tab, Tabs } from "../design/tabs.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
 import { skillPath } from "../parts/skill-paths.ts";
@@ -77,7 +77,7 @@ export function SkillView({ rest: [asked = ""] }: ViewProps) {
     })),
   ]);
   return (
-    <Page
+    <ViewPage
       title={showUnseen(skill?.displayName ?? skill?.name ?? asked)}
       mark={skill && <Marks skill={skill} />}
       lead={skill && <p class="skill-about">{showUnseen(skill.description)}</p>}
@@ -91,7 +91,7 @@ export function SkillView({ rest: [asked = ""] }: ViewProps) {
           </>
         )}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 

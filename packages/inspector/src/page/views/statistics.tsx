@@ -5,7 +5,7 @@ import { Button, LinkButton } from "../design/button.tsx";
 import { Figures } from "../design/facts.tsx";
 import { ChoiceField, TextField } from "../design/field.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
-import { Page, Section } from "../design/page.tsx";
+import { Section, ViewPage } from "../design/page.tsx";
 import { Plot } from "../design/plot.tsx";
 import { Table } from "../design/table.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
@@ -20,12 +20,12 @@ export function Statistics() {
   const path = words === "" ? "/v1/statistics" : `/v1/statistics?${words}`;
   const known = useAnswer<ApiStatistics>(path);
   return (
-    <Page title="Statistics" actions={<LinkButton href={linkTo(["runs"])}>All runs</LinkButton>}>
+    <ViewPage title="Statistics" actions={<LinkButton href={linkTo(["runs"])}>All runs</LinkButton>}>
       <Range from={from ?? ""} to={to ?? ""} />
       <Answered known={known} path={path}>
         {(statistics) => <Numbers statistics={statistics} />}
       </Answered>
-    </Page>
+    </ViewPage>
   );
 }
 
