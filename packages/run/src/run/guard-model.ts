@@ -117,8 +117,7 @@ function createAnswerReader(
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end":
-        if (part.type === "reasoning-delta") onOutput(part.delta);
-        return passThought(part, thoughts, redactor);
+        return passThought(part, thoughts, { redactor, onOutput });
       case "tool-input-delta":
         pieced.add(part.id);
         onOutput(part.delta);
@@ -175,7 +174,7 @@ type Thought = Extract<
 function passThought(
   part: Thought,
   thoughts: Map<string, RedactionStream>,
-  redactor: Redactor,
+  { redactor, onOutput }: Pick<ModelGuard, "redactor" | "onOutput">,
 ): readonly LanguageModelV4StreamPart[] {
   if (part.type === "reasoning-start") {
     thoughts.set(part.id, redactor.stream());
@@ -183,6 +182,7 @@ function passThought(
   }
   const gate = thoughts.get(part.id);
   if (part.type === "reasoning-delta") {
+    onOutput(part.delta);
     const delta = gate?.push(part.delta) ?? "";
     return delta || part.providerMetadata ? [{ ...part, delta }] : []; // A signature comes without text.
   }
