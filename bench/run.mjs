@@ -4,6 +4,7 @@ import { setUp } from "../scripts/setup/set-up.mjs";
 import { benchCapability } from "./capability.mjs";
 import { benchEngine } from "./engine.mjs";
 import { benchFind } from "./find.mjs";
+import { benchInspector } from "./inspector.mjs";
 import { benchInstall } from "./install.mjs";
 import { benchList } from "./list.mjs";
 import { writeSection } from "./report.mjs";
@@ -17,6 +18,7 @@ const BENCHES = {
   capability: benchCapability,
   engine: benchEngine,
   find: benchFind,
+  inspector: benchInspector,
   install: benchInstall,
   list: benchList,
   run: benchRun,

@@ -9,6 +9,8 @@ import type { World } from "./world.ts";
 
 interface InspectedOptions {
   readonly port?: number;
+  /** Whether the skills that come with Metier are there. Default: no. */
+  readonly isBundled?: boolean;
   /** The model's answers. Default: what stands behind `run:` in the message is run by bash, then it says it is done. */
   answer?(asked: Asked): Said | string;
 }
@@ -24,14 +26,15 @@ export interface Inspected {
 
 export async function inspect(
   world: World,
-  { port, answer = doAsTold }: InspectedOptions = {},
+  { port, isBundled = false, answer = doAsTold }: InspectedOptions = {},
 ): Promise<Inspected> {
   const started = await startLocalService({
     home: world.home,
     environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
-    metier: { models: { default: createTalkingModel(answer) }, bundled: false },
+    metier: { models: { default: createTalkingModel(answer) }, bundled: isBundled },
     times: { sweepMs: 50 },
     page: readPage(),
+    evalFolders: [world.project],
     ...(port !== undefined && { port }),
   });
   if (!started.ok) throw new Error(started.refusal.message);

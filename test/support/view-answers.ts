@@ -36,6 +36,7 @@ export interface FilledService {
 }
 
 export function writeViewSkills(world: World): void {
+  writeIteration(world.project, "build");
   world.write({
     "home/.metier/skills/build/SKILL.md": skill(
       "build",
@@ -79,7 +80,7 @@ async function settle(service: Inspected, id: string): Promise<void> {
 }
 
 /** An iteration as `metier eval` leaves it. */
-export function writeIteration(folder: string, skillName: string): void {
+function writeIteration(folder: string, skillName: string): void {
   const iteration = join(folder, `${skillName}-workspace`, "iteration-1");
   mkdirSync(join(iteration, "eval-a", "with_skill", "outputs"), { recursive: true });
   writeFileSync(join(iteration, "eval-a", "with_skill", "outputs", "answer.md"), "It is built.\n");
