@@ -5,7 +5,7 @@
  */
 import type { LogFlusher } from "./flush-log.ts";
 
-export interface ChangeGroup {
+interface ChangeGroup {
   /** `isKept`: it is answered when it outlasts a power cut. `make` may be called twice, and waits for nothing. */
   join<Value>(make: () => Value, isKept: boolean): Promise<Value>;
   /** Commits at once what waits to be. */

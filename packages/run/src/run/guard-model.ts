@@ -80,21 +80,15 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
 function createAnswerReader(
   step: number,
   { prompt, abortSignal }: LanguageModelV4CallOptions,
-  { redactor, emit, onUsage, onText, onOutput }: ModelGuard,
+  guard: ModelGuard,
 ): ReadPart {
+  const { redactor, emit, onUsage, onOutput } = guard;
   const startedAt = performance.now();
   const parts: MessagePart[] = [];
   const blocks = new Map<string, TextBlock>();
   const thoughts = new Map<string, RedactionStream>();
   /** Calls whose input came piece by piece, and is counted already. */
   const pieced = new Set<string>();
-  const tellText = (block: TextBlock | undefined, text: string | undefined): void => {
-    if (block === undefined || !text) return;
-    block.text += text;
-    emit({ type: "text-delta", step, text });
-    onText(text);
-    onOutput(text);
-  };
   return (part) => {
     switch (part.type) {
       case "stream-start":
@@ -104,13 +98,13 @@ function createAnswerReader(
         return [part];
       case "text-delta": {
         const block = blocks.get(part.id);
-        tellText(block, block?.gate.push(part.delta));
+        tellText(block, block?.gate.push(part.delta), step, guard);
         // A loop that was stopped looks up at the next part.
         return abortSignal?.aborted ? passText(part.id, block) : [];
       }
       case "text-end": {
         const block = blocks.get(part.id);
-        tellText(block, block?.gate.end());
+        tellText(block, block?.gate.end(), step, guard);
         parts.push({ type: "text", text: block?.text ?? "" });
         return [...passText(part.id, block), part];
       }
@@ -147,6 +141,19 @@ interface TextBlock {
   text: string;
   /** How much of it the loop has. */
   passed: number;
+}
+
+function tellText(
+  block: TextBlock | undefined,
+  text: string | undefined,
+  step: number,
+  { emit, onText, onOutput }: ModelGuard,
+): void {
+  if (block === undefined || !text) return;
+  block.text += text;
+  emit({ type: "text-delta", step, text });
+  onText(text);
+  onOutput(text);
 }
 
 function passText(id: string, block: TextBlock | undefined): readonly LanguageModelV4StreamPart[] {
