@@ -21,7 +21,7 @@ import { CANCELS, ROUNDS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "
 
 const PROGRAM = join(import.meta.dirname, "programs", "service-cost.mjs");
 const ABOUT = `API and worker in one process, clients in another, real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once on ${SLOTS} slots. Claims and wake-ups beside 100,000 parked runs are in the bench of the engine.`;
-const ABOUT_RATES = `A run of the service makes ${STEPS} calls of the model and ${STEPS - 1} of a tool that only reads, each one on the disk before the next. The bare engine is openworkflow with its own worker, on as many slots: ${STEPS} of its steps, which put three rows of 1 KB each into a table and do nothing else; as it comes, it waits for the disk at every commit, too. Ours alone writes as many rows by our engine and journal, one of three on the disk before the next. All in turns, ${ROUNDS} times; the median counts.`;
+const ABOUT_RATES = `A run of the service makes ${STEPS} calls of the model and ${STEPS - 1} of a tool that only reads, each one on the disk before the next. The bare engine is openworkflow with its own worker, on as many slots: ${STEPS} of its steps, which put three rows of 1 KB each into a table and do nothing else. As it comes, it waits for the disk at every commit; the goal is held against one that never does, which is harder. Ours alone writes as many rows by our engine and journal, one of three on the disk before the next. All in turns, ${ROUNDS} times; the median counts.`;
 
 /** @returns {string} the section for the document */
 export function benchService() {
@@ -49,8 +49,12 @@ export function benchService() {
       [
         ["durable runs of the service", ...rates(durable), ""],
         ["the same runs, not durable", ...rates(plain), ratio(durable, plain)],
-        ["bare engine: openworkflow", ...rates(openworkflow), ratio(durable, openworkflow)],
-        ["openworkflow, never waiting for the disk", ...rates(unflushed), ratio(durable, unflushed)],
+        [
+          "bare engine: openworkflow that never waits for the disk",
+          ...rates(unflushed),
+          ratio(durable, unflushed),
+        ],
+        ["openworkflow as it comes", ...rates(openworkflow), ratio(durable, openworkflow)],
         ["our engine and journal alone", ...rates(bare), ratio(durable, bare)],
       ],
     ),
@@ -61,11 +65,8 @@ export function benchService() {
         goal("start p99 within 30 ms", quantile(begins, 0.99), 30),
         goal("wake-up p99 within 500 ms", quantile(wakes, 0.99), 500),
         goal("processes of a cancelled run gone within 2 s", Math.max(...cancels), 2000),
-        [
-          "half as many runs a second as the bare engine",
-          ratio(durable, openworkflow),
-          durable.rate >= openworkflow.rate / 2 ? "met" : "missed",
-        ],
+        half("half as many runs a second as the bare engine", durable, unflushed),
+        half("half as many as our engine and journal alone", durable, bare),
       ],
     ),
   ].join("\n\n");
@@ -90,6 +91,11 @@ function measure() {
 /** @param {Rate} rate */
 function rates({ rate, cpuMs }) {
   return [rate.toFixed(0), cpuMs.toFixed(1)];
+}
+
+/** @param {string} name @param {Rate} one @param {Rate} other */
+function half(name, one, other) {
+  return [name, ratio(one, other), one.rate >= other.rate / 2 ? "met" : "missed"];
 }
 
 /** @param {Rate} one @param {Rate} other */

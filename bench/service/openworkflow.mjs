@@ -1,6 +1,6 @@
 /**
- * openworkflow by itself, as it comes: its own worker and steps on SQLite, and beside them a journal that gets three rows of
- * 1 KB in each step, as when the engines were compared. Like a durable run, it has every step on the disk before the next one.
+ * openworkflow by itself: its own worker and steps on SQLite, and beside them a journal that gets three rows of 1 KB in each
+ * step. As it comes, it waits for the disk at every commit, as a durable run does at every step.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -75,27 +75,20 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
 
 /**
  * Reads an answer part by part, and gives on what of each may be seen. Whoever follows the run hears each piece of text here;
- * the loop gets the text of a block in one piece, since each part costs it a dozen waits; once it is stopped it gets what there
- * is, since it looks up at the next part.
+ * the loop gets the text of a block in one piece, since each part costs it a dozen waits.
  */
 function createAnswerReader(
   step: number,
   { prompt, abortSignal }: LanguageModelV4CallOptions,
-  { redactor, emit, onUsage, onText, onOutput }: ModelGuard,
+  guard: ModelGuard,
 ): ReadPart {
+  const { redactor, emit, onUsage, onOutput } = guard;
   const startedAt = performance.now();
   const parts: MessagePart[] = [];
   const blocks = new Map<string, TextBlock>();
   const thoughts = new Map<string, RedactionStream>();
   /** Calls whose input came piece by piece, and is counted already. */
   const pieced = new Set<string>();
-  const tellText = (block: TextBlock | undefined, text: string | undefined): void => {
-    if (block === undefined || !text) return;
-    block.text += text;
-    emit({ type: "text-delta", step, text });
-    onText(text);
-    onOutput(text);
-  };
   return (part) => {
     switch (part.type) {
       case "stream-start":
@@ -105,19 +98,21 @@ function createAnswerReader(
         return [part];
       case "text-delta": {
         const block = blocks.get(part.id);
-        tellText(block, block?.gate.push(part.delta));
+        tellText(block, block?.gate.push(part.delta), step, guard);
+        // A loop that was stopped looks up at the next part.
         return abortSignal?.aborted ? passText(part.id, block) : [];
       }
       case "text-end": {
         const block = blocks.get(part.id);
-        tellText(block, block?.gate.end());
+        tellText(block, block?.gate.end(), step, guard);
         parts.push({ type: "text", text: block?.text ?? "" });
         return [...passText(part.id, block), part];
       }
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end":
-        return passThought(part, thoughts, { redactor, onOutput });
+        if (part.type === "reasoning-delta") onOutput(part.delta);
+        return passThought(part, thoughts, redactor);
       case "tool-input-delta":
         pieced.add(part.id);
         onOutput(part.delta);
@@ -128,8 +123,9 @@ function createAnswerReader(
         return [part];
       case "finish": {
         const usage = toUsage(part.usage, prompt, parts);
-        const [cost, finishReason] = [onUsage(usage), part.finishReason.unified];
+        const cost = onUsage(usage);
         const durationMs = Math.round(performance.now() - startedAt);
+        const finishReason = part.finishReason.unified;
         emit({ type: "model-answered", step, parts, finishReason, usage, cost, durationMs });
         return [part];
       }
@@ -145,6 +141,19 @@ interface TextBlock {
   text: string;
   /** How much of it the loop has. */
   passed: number;
+}
+
+function tellText(
+  block: TextBlock | undefined,
+  text: string | undefined,
+  step: number,
+  { emit, onText, onOutput }: ModelGuard,
+): void {
+  if (block === undefined || !text) return;
+  block.text += text;
+  emit({ type: "text-delta", step, text });
+  onText(text);
+  onOutput(text);
 }
 
 function passText(id: string, block: TextBlock | undefined): readonly LanguageModelV4StreamPart[] {
@@ -174,7 +183,7 @@ type Thought = Extract<
 function passThought(
   part: Thought,
   thoughts: Map<string, RedactionStream>,
-  { redactor, onOutput }: Pick<ModelGuard, "redactor" | "onOutput">,
+  redactor: Redactor,
 ): readonly LanguageModelV4StreamPart[] {
   if (part.type === "reasoning-start") {
     thoughts.set(part.id, redactor.stream());
@@ -182,7 +191,6 @@ function passThought(
   }
   const gate = thoughts.get(part.id);
   if (part.type === "reasoning-delta") {
-    onOutput(part.delta);
     const delta = gate?.push(part.delta) ?? "";
     return delta || part.providerMetadata ? [{ ...part, delta }] : []; // A signature comes without text.
   }
