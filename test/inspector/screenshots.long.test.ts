@@ -47,6 +47,6 @@ async function runSome(service: Inspected): Promise<void> {
 
 async function settle(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForFunction("!document.querySelector('.loading')?.textContent");
+  await expect.poll(() => page.evaluate("!document.querySelector('.loading')?.textContent")).toBe(true);
   await page.waitForTimeout(700);
 }

@@ -76,8 +76,7 @@ describe("[U6] cost is told wherever tokens are", () => {
     expect(stderr).toContain("1000000 tokens, $1.0000");
     expect(stdout).toMatch(/with_skill .*1000000 tokens, \$1\.0000/);
     const report = /\S+report\.html/.exec(stdout)?.[0] ?? "";
-    expect(readFileSync(report, "utf8")).toContain("1000000 tokens, $1.0000, ");
-    expect(readFileSync(report, "utf8")).toContain('<th scope="row">Cost</th>');
+    expect(readFileSync(report, "utf8")).toMatch(/"tokens":1000000,"cost":1\b/);
     const benchmark = JSON.parse(readFileSync(join(dirname(report), "benchmark.json"), "utf8"));
     expect(benchmark.runs[0].result.cost).toBe(1);
   });

@@ -206,7 +206,7 @@ test("pages of the list hold every run once, wherever each of them lies", async 
     do {
       const { body } = await browser.send("GET", `/v1/runs?limit=3${before}`);
       listed.push(...(body.data as readonly JsonObject[]).map(({ id }) => id));
-      before = body.next === undefined ? "" : `&before=${body.next}`;
+      before = body.next === undefined ? "" : `&after=${body.next}`;
     } while (before !== "");
     expect(listed).toEqual(ids.toSorted().reverse());
   }

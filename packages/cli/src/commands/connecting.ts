@@ -190,8 +190,8 @@ const serve = defineCommand({
     ),
     slots: textFlag("number", "How many runs advance at the same time (default: 8)"),
     snapshots: textFlag(
-      "GiB",
-      "The most that snapshots of work folders of one tenant may take on the disk (default: 20)",
+      "gib",
+      "The most that snapshots of work folders of one tenant may take on the disk, in GiB (default: 20)",
     ),
     log: switchFlag("Write a log to stderr, one JSON line each"),
     rotateKey: switchFlag("Make a new master key for all that is written from now on, and exit"),

@@ -30,7 +30,7 @@ async function openFilled(): Promise<{ readonly service: Inspected; readonly fil
 async function visit(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForFunction("!document.querySelector('.loading')?.textContent");
+  await expect.poll(() => page.evaluate("!document.querySelector('.loading')?.textContent")).toBe(true);
 }
 
 /** `rule: element`, in words that tell what to mend. */

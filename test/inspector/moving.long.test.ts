@@ -16,7 +16,7 @@ describeInBrowser("getting around", () => {
     const service = await inspect(createFilledWorld());
     const { page } = await service.open("/skills");
     await page.getByRole("searchbox").or(page.locator("[data-search]")).first().fill("notes");
-    await page.waitForFunction("location.hash.includes('notes')");
+    await expect.poll(() => page.evaluate("location.hash.includes('notes')")).toBe(true);
     await page.getByRole("link", { name: "notes" }).first().click();
     await page.getByRole("heading", { level: 1, name: "notes" }).waitFor();
     await page.goBack();
@@ -36,7 +36,7 @@ describeInBrowser("getting around", () => {
     await page.getByRole("grid").focus();
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    await page.waitForFunction("location.hash.startsWith('#/skill/')");
+    await expect.poll(() => page.evaluate("location.hash.startsWith('#/skill/')")).toBe(true);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await page.keyboard.press("Escape");
