@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Inspected } from "./inspected-service.ts";
 import type { World } from "./world.ts";
-import { skill } from "./world.ts";
 
 /** Where each view is; `RUN` and `OTHER` stand for runs. */
 export const VIEW_ADDRESSES = {
@@ -38,19 +37,23 @@ export interface FilledService {
 export function writeViewSkills(world: World): void {
   writeIteration(world.project, "build");
   world.write({
-    "home/.metier/skills/build/SKILL.md": skill(
+    "home/.metier/skills/build/SKILL.md": describedSkill(
       "build",
-      "description: Builds the project and says what came of it. Use it when somebody wants a build.\nallowed-tools: Bash",
+      "Builds the project and says what came of it. Use it when somebody wants a build.\nallowed-tools: Bash",
       "# Build\n\nRun the build and *read* what it says.\n\n1. `make`\n2. Tell what failed.\n\n| step | tool |\n| --- | --- |\n| one | make |",
     ),
     "home/.metier/skills/build/scripts/make.sh": "#!/bin/sh\nmake all\n",
-    "home/.metier/skills/notes/SKILL.md": skill(
+    "home/.metier/skills/notes/SKILL.md": describedSkill(
       "notes",
-      "description: Writes release notes from the history of a project. Use it before a release.",
+      "Writes release notes from the history of a project. Use it before a release.",
       "Read the history, then write notes.",
     ),
     "home/.metier/skills/broken/SKILL.md": "---\nname: broken\n---\n",
   });
+}
+
+function describedSkill(name: string, description: string, body: string): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
 }
 
 /** Two runs that have ended, one that waits, a schedule and an agent. */

@@ -322,6 +322,8 @@ export interface ApiApproval {
   readonly skill?: string;
   readonly tool?: string;
   readonly input?: Json;
+  /** The input is too large to be shown whole: it can only be approved with another one. */
+  readonly isCut?: boolean;
   /** Why it is asked. */
   readonly rule?: string;
   /** Of a call that writes a file: unified. */

@@ -8,7 +8,7 @@ import { Button } from "../design/button.tsx";
 import { Diff, readUnified } from "../design/diff.tsx";
 import { Facts } from "../design/facts.tsx";
 import { TextField } from "../design/field.tsx";
-import { FailureNotice } from "../design/notice.tsx";
+import { FailureNotice, Notice } from "../design/notice.tsx";
 import { Code, JsonText, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
 import { ask, type Failure, may, me, reloadAll } from "../state/answers.ts";
@@ -42,6 +42,11 @@ export function ApprovalCard({ approval, index, isCurrent, onFocus }: ApprovalCa
         </span>
       </div>
       <ApprovalInput approval={approval} />
+      {approval.isCut && (
+        <Notice tone="warn" title="This input is too large to be shown whole.">
+          <p>It cannot be approved as it is. Deny it, or approve it with an input of your own.</p>
+        </Notice>
+      )}
       <Facts
         facts={[
           ["Asked because", rule && showUnseen(rule)],
@@ -84,7 +89,9 @@ function ApprovalInput({ approval: { input, diff } }: { readonly approval: ApiAp
 type Answered = "approve" | "deny" | "always";
 
 function ApprovalAnswers({ approval, isCurrent }: Pick<ApprovalCardProps, "approval" | "isCurrent">) {
-  const { id, input, alwaysRule } = approval;
+  const { id, input, alwaysRule, isCut } = approval;
+  // A change by a capability is confirmed as it is, or not at all.
+  const isEditable = approval.kind === "approval";
   const original = JSON.stringify(input ?? {}, null, 2);
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [note, setNote] = useState("");
@@ -110,7 +117,12 @@ function ApprovalAnswers({ approval, isCurrent }: Pick<ApprovalCardProps, "appro
       ? [
           { keys: "a", about: "Approve", group: "Approvals", act: () => void answer("approve") },
           { keys: "d", about: "Deny", group: "Approvals", act: () => void answer("deny") },
-          { keys: "e", about: "Edit the input", group: "Approvals", act: () => setEdited(original) },
+          {
+            keys: "e",
+            about: "Edit the input",
+            group: "Approvals",
+            act: () => isEditable && setEdited(original),
+          },
         ]
       : [],
     [isCurrent, edited, note, isBusy],
@@ -132,7 +144,7 @@ function ApprovalAnswers({ approval, isCurrent }: Pick<ApprovalCardProps, "appro
       <div class="row">
         <Button
           kind="accent"
-          isDisabled={isBusy || reading?.ok === false}
+          isDisabled={isBusy || reading?.ok === false || (isCut === true && edited === undefined)}
           onPress={() => void answer("approve")}
         >
           {edited === undefined ? "Approve" : "Approve as edited"}
@@ -140,12 +152,14 @@ function ApprovalAnswers({ approval, isCurrent }: Pick<ApprovalCardProps, "appro
         <Button kind="danger" isDisabled={isBusy} onPress={() => void answer("deny")}>
           Deny
         </Button>
-        <Button
-          isPressed={edited !== undefined}
-          onPress={() => setEdited(edited === undefined ? original : undefined)}
-        >
-          Edit the input
-        </Button>
+        {isEditable && (
+          <Button
+            isPressed={edited !== undefined}
+            onPress={() => setEdited(edited === undefined ? original : undefined)}
+          >
+            Edit the input
+          </Button>
+        )}
         {isAlwaysOffered && (
           <Button isDisabled={isBusy} onPress={() => void answer("always")}>
             Always for this rule
