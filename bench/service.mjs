@@ -66,7 +66,6 @@ export function benchService() {
         goal("wake-up p99 within 500 ms", quantile(wakes, 0.99), 500),
         goal("processes of a cancelled run gone within 2 s", Math.max(...cancels), 2000),
         half("half as many runs a second as the bare engine", durable, unflushed),
-        half("half as many as our engine and journal alone", durable, bare),
       ],
     ),
   ].join("\n\n");

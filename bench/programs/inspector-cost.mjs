@@ -23,6 +23,24 @@ const WORDS = [
 const FILTERS = ["rel", "report", "audit mail", "photo 12", "zzz", "b", ""];
 const WHEELS = 120;
 
+/** In the page: until the frame behind the change is drawn. */
+const filterBy = `(text) => new Promise((resolve) => {
+  const field = document.querySelector("[data-search]");
+  const start = performance.now();
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+})`;
+
+const watchTasks = `() => {
+  window.longTasks = [];
+  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: "longtask" });
+}`;
+
+/** @param {number} index */
+const word = (index) => WORDS[index % WORDS.length];
+
 const folder = mkdtempSync(join(tmpdir(), "metier-inspector-bench-"));
 const browser = await chromium.launch({
   executablePath: process.env.METIER_CHROMIUM ?? "/usr/bin/chromium",
@@ -48,9 +66,6 @@ try {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
 }
-
-/** @param {number} index */
-const word = (index) => WORDS[index % WORDS.length];
 
 function skills() {
   return Array.from({ length: COUNT }, (_, index) => ({
@@ -105,39 +120,24 @@ async function measure(name, address, answers) {
   await page.evaluate(`(${watchTasks})()`);
   const box = await page.getByRole("grid").boundingBox();
   await page.mouse.move((box?.x ?? 0) + 50, (box?.y ?? 0) + 100);
-  const before = await scriptTime(page);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const before = await scriptTime(session);
   for (let wheel = 0; wheel < WHEELS; wheel++) {
     await page.mouse.wheel(0, 700);
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
   }
-  const busyMs = (await scriptTime(page)) - before;
+  const busyMs = (await scriptTime(session)) - before;
   const tasks = await page.evaluate("window.longTasks");
   await page.close();
   return { name, rows: COUNT, filterMs, tasks, busyMs, frames: WHEELS };
 }
 
-/** @param {import("playwright-core").Page} page */
-async function scriptTime(page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable");
+/** @param {import("playwright-core").CDPSession} session */
+async function scriptTime(session) {
   const { metrics } = await session.send("Performance.getMetrics");
   return (metrics.find(({ name }) => name === "ScriptDuration")?.value ?? 0) * 1000;
 }
-
-/** In the page: until the frame behind the change is drawn. */
-const filterBy = `(text) => new Promise((resolve) => {
-  const field = document.querySelector("[data-search]");
-  const start = performance.now();
-  field.value = text;
-  field.dispatchEvent(new Event("input", { bubbles: true }));
-  requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
-})`;
-
-const watchTasks = `() => {
-  window.longTasks = [];
-  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
-    .observe({ type: "longtask" });
-}`;
 
 /** What the first address loads, as the import graph of the built page says; and all there is. */
 function sizes() {
