@@ -322,6 +322,11 @@ export interface ApiApproval {
   readonly skill?: string;
   readonly tool?: string;
   readonly input?: Json;
+  /** Of a change by a capability: what it does, and with whose account. */
+  readonly description?: string;
+  readonly account?: string;
+  readonly accountName?: string;
+  readonly user?: string;
   /** The input is too large to be shown whole: it can only be approved with another one. */
   readonly isCut?: boolean;
   /** Why it is asked. */

@@ -6,6 +6,7 @@ import "./design/components.css";
 import "./design/shell.css";
 import "./views/views.css";
 import { App } from "./app.tsx";
+import { watchApprovals } from "./approvals/notifications.tsx";
 import { findMe, isExport } from "./state/answers.ts";
 import { followChanges } from "./state/live.ts";
 
@@ -14,6 +15,7 @@ async function start(): Promise<void> {
   const place = document.getElementById("app");
   if (place) render(<App />, place);
   followChanges();
+  watchApprovals();
 }
 
 void start();

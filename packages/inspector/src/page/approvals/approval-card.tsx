@@ -17,18 +17,17 @@ import { readEdited } from "./edited-input.ts";
 
 interface ApprovalCardProps {
   readonly approval: ApiApproval;
-  readonly index: number;
   readonly isCurrent: boolean;
   onFocus(): void;
 }
 
-export function ApprovalCard({ approval, index, isCurrent, onFocus }: ApprovalCardProps) {
+export function ApprovalCard({ approval, isCurrent, onFocus }: ApprovalCardProps) {
   const { run, skill, tool, kind, status, rule, askedAt, expiresAt, answeredAt, answeredBy } = approval;
   const title = kind === "confirmation" ? `Change by ${tool ?? "a capability"}` : (tool ?? "Tool call");
   return (
     <article
       class={isCurrent ? "card stack current" : "card stack"}
-      id={`approval-${index}`}
+      id={`approval-${approval.id}`}
       tabIndex={-1}
       aria-label={`${title}, ${status}`}
       onFocusIn={onFocus}
@@ -49,6 +48,9 @@ export function ApprovalCard({ approval, index, isCurrent, onFocus }: ApprovalCa
       )}
       <Facts
         facts={[
+          ["What it does", approval.description && showUnseen(approval.description)],
+          ["Account", accountOf(approval)],
+          ["For", approval.user && showUnseen(approval.user)],
           ["Asked because", rule && showUnseen(rule)],
           ["Expires", expiresAt && status === "pending" ? <Time at={expiresAt} /> : undefined],
           ["Answered", answeredAt && <Answer at={answeredAt} by={answeredBy} />],
@@ -61,6 +63,12 @@ export function ApprovalCard({ approval, index, isCurrent, onFocus }: ApprovalCa
   );
 }
 
+/** Of a change by a capability: whose account it is made with. */
+function accountOf({ account, accountName }: ApiApproval): string | undefined {
+  const words = [accountName, account && accountName ? `(${account})` : account].filter(Boolean);
+  return words.length === 0 ? undefined : showUnseen(words.join(" "));
+}
+
 function Answer({ at, by }: { readonly at: string; readonly by?: string | undefined }) {
   return (
     <>
@@ -71,7 +79,7 @@ function Answer({ at, by }: { readonly at: string; readonly by?: string | undefi
 
 /** A command or a file's change as people read it; anything else as JSON. */
 function ApprovalInput({ approval: { input, diff } }: { readonly approval: ApiApproval }) {
-  if (diff) return <Diff label="What would be written" hunks={readUnified(diff)} />;
+  if (diff) return <WrittenFile diff={diff} input={input} />;
   if (isJsonObject(input)) {
     const { command, ...rest } = input;
     if (typeof command === "string") {
@@ -84,6 +92,24 @@ function ApprovalInput({ approval: { input, diff } }: { readonly approval: ApiAp
     }
   }
   return <JsonText value={input ?? {}} label="Input" />;
+}
+
+/** Where it is written, what stands above the changes (such as a size), and the changes. */
+function WrittenFile({ diff, input }: { readonly diff: string; readonly input: ApiApproval["input"] }) {
+  const hunks = readUnified(diff);
+  const head = diff.split(/^@@ /m, 1)[0]?.trim() ?? "";
+  const path = isJsonObject(input) && typeof input.path === "string" ? input.path : undefined;
+  return (
+    <>
+      <Facts facts={[["Writes to", path && <code>{showUnseen(path)}</code>]]} />
+      {head !== "" && <Code text={head} label="File" />}
+      {hunks.length > 0 && <Diff label="What would be written" hunks={hunks} isWhole />}
+      <details>
+        <summary>The exact input</summary>
+        <JsonText value={input ?? {}} label="Input" />
+      </details>
+    </>
+  );
 }
 
 type Answered = "approve" | "deny" | "always";

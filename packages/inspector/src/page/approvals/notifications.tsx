@@ -1,19 +1,32 @@
 /** Notices of the desktop when something waits and the page is not looked at: only after somebody allows them here. */
+import type { ApiApproval } from "@metier/service/api";
 import { signal } from "@preact/signals";
 import { Button } from "../design/button.tsx";
-import { isExport } from "../state/answers.ts";
+import { ask, isExport } from "../state/answers.ts";
 import { onChange } from "../state/live.ts";
 
 const permission = signal(typeof Notification === "undefined" ? "unsupported" : Notification.permission);
 
-onChange(({ kind }) => {
-  if (kind !== "approval" || permission.value !== "granted" || !document.hidden) return;
+const told = new Set<string>();
+
+/** Told once of each that waits; that one was answered is no news. */
+export function watchApprovals(): void {
+  onChange(({ kind, id }) => {
+    if (kind === "approval" && id !== undefined && !told.has(id)) void tellOf(id);
+  });
+}
+
+async function tellOf(id: string): Promise<void> {
+  if (permission.value !== "granted" || !document.hidden) return;
+  const answer = await ask<ApiApproval>(`/v1/approvals/${encodeURIComponent(id)}`);
+  if (!answer.ok || answer.value.status !== "pending" || told.has(id)) return;
+  told.add(id);
   const notice = new Notification("Metier: something waits for your approval", { tag: "metier-approval" });
   notice.onclick = () => {
     window.focus();
     location.hash = "#/approvals";
   };
-});
+}
 
 export function NotificationSwitch() {
   if (isExport || permission.value === "unsupported" || permission.value === "denied") return null;

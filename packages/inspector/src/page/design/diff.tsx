@@ -4,15 +4,18 @@ import { StatusBadge } from "./badge.tsx";
 import { markRedactions } from "./text.tsx";
 
 const SIGNS: Readonly<Record<ApiDiffLine["kind"], string>> = { same: " ", added: "+", removed: "-" };
+/** Of a line in a list of changes; whoever decides by it sees the whole (`isWhole`). */
 const MOST_LINE = 2_000;
 
 interface DiffProps {
   readonly label: string;
   readonly hunks: readonly { readonly lines: readonly ApiDiffLine[] }[];
   readonly findings?: readonly ApiFinding[];
+  /** However long its lines are. */
+  readonly isWhole?: boolean;
 }
 
-export function Diff({ label, hunks, findings = [] }: DiffProps) {
+export function Diff({ label, hunks, findings = [], isWhole = false }: DiffProps) {
   const byLine = Map.groupBy(findings, ({ line }) => line);
   return (
     <div class="diff scrolls" role="region" aria-label={label} tabIndex={0}>
@@ -24,6 +27,7 @@ export function Diff({ label, hunks, findings = [] }: DiffProps) {
               <DiffRow
                 key={`${place}`}
                 line={line}
+                isWhole={isWhole}
                 findings={line.kind === "added" ? (byLine.get(line.newLine) ?? []) : []}
               />
             ))}
@@ -37,8 +41,10 @@ export function Diff({ label, hunks, findings = [] }: DiffProps) {
 function DiffRow({
   line,
   findings,
+  isWhole,
 }: {
   readonly line: ApiDiffLine;
+  readonly isWhole: boolean;
   readonly findings: readonly ApiFinding[];
 }) {
   const { kind, text, oldLine, newLine } = line;
@@ -50,7 +56,10 @@ function DiffRow({
         <td>
           <span class="hidden">{kind === "same" ? "" : `${kind}: `}</span>
           <span aria-hidden="true">{SIGNS[kind]} </span>
-          {markRedactions(text.slice(0, MOST_LINE))}
+          {markRedactions(isWhole ? text : text.slice(0, MOST_LINE))}
+          {!isWhole && text.length > MOST_LINE && (
+            <span class="soft"> … {text.length - MOST_LINE} more characters</span>
+          )}
         </td>
       </tr>
       {findings.map(({ rule, severity, message }) => (

@@ -5,10 +5,11 @@
  */
 import type { SyntaxNode, Tree } from "@lezer/common";
 import { type ComponentChildren, createElement } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Code, markRedactions, showUnseen } from "./text.tsx";
 
-const MOST_TEXT = 200_000;
+/** Parsing takes longer than the text is long, where somebody wants it to: a longer one is shown as it is. */
+const MOST_TEXT = 30_000;
 const MOST_DEPTH = 60;
 
 /** The page has its own headings of the first levels. */
@@ -28,9 +29,12 @@ export function Markdown({ text }: { readonly text: string }) {
       isOpen = false;
     };
   }, []);
-  if (parse === undefined || text.length > MOST_TEXT) return <Code text={text} />;
-  lastLevel = PAGE_LEVELS;
-  return <div class="markdown">{drawChildren(parse(text).topNode, text, 0)}</div>;
+  const drawn = useMemo(() => {
+    if (parse === undefined || text.length > MOST_TEXT) return undefined;
+    lastLevel = PAGE_LEVELS;
+    return drawChildren(parse(text).topNode, text, 0);
+  }, [parse, text]);
+  return drawn === undefined ? <Code text={text} /> : <div class="markdown">{drawn}</div>;
 }
 
 /** What stands between nodes is text, too. */
@@ -91,7 +95,7 @@ function drawNode(node: SyntaxNode, text: string, depth: number): ComponentChild
   const raw = text.slice(node.from, node.to);
   switch (name) {
     case "InlineCode":
-      return <code>{markRedactions(raw.replace(/^`+ ?| ?`+$/g, ""))}</code>;
+      return <code>{markRedactions(withoutTicks(raw))}</code>;
     case "FencedCode":
     case "CodeBlock":
       return <Code text={codeText(node, text)} isWrapped={false} label="Code" />;
@@ -120,6 +124,14 @@ function drawNode(node: SyntaxNode, text: string, depth: number): ComponentChild
       // HTML, entities and whatever a later parser knows: as written.
       return showUnseen(raw);
   }
+}
+
+/** By counting: a pattern would look at each of a thousand marks a thousand times. */
+function withoutTicks(raw: string): string {
+  let ticks = 0;
+  while (raw[ticks] === "`") ticks += 1;
+  const inside = raw.slice(ticks, Math.max(ticks, raw.length - ticks));
+  return inside.startsWith(" ") && inside.endsWith(" ") ? inside.slice(1, -1) : inside;
 }
 
 /** Between the parts of lists and tables there are only blanks, which such elements may not hold as text. */

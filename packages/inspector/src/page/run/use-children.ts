@@ -40,7 +40,7 @@ async function readChildren(ids: readonly string[], known: EventsByRun): Promise
   for (const id of queue) {
     if (found.has(id) || found.size >= MOST_RUNS) continue;
     const before = known.get(id);
-    const events = before && hasEnded(before) ? before : await readEvents(id);
+    const events = before && hasEnded(before) ? before : ((await readEvents(id)) ?? before ?? []);
     found.set(id, events);
     queue.push(...childIds(events));
   }
@@ -48,8 +48,7 @@ async function readChildren(ids: readonly string[], known: EventsByRun): Promise
 }
 
 function hasEnded(events: readonly ApiRunEvent[]): boolean {
-  // One that cannot be read is not asked for again.
-  return events.length === 0 || events.at(-1)?.type === "run-finished";
+  return events.at(-1)?.type === "run-finished";
 }
 
 function childIds(events: readonly ApiRunEvent[]): readonly string[] {

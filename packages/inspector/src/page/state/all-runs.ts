@@ -5,7 +5,7 @@
 import type { ApiChange, ApiList, ApiRun, ApiRunSummary } from "@metier/service/api";
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ask, type Failure } from "./answers.ts";
+import { ask, type Failure, me } from "./answers.ts";
 import { connection, onChange } from "./live.ts";
 import { mergeRuns } from "./merge-runs.ts";
 
@@ -16,6 +16,8 @@ const GATHER_MS = 300;
 /** So many changed runs are asked for one by one; for more, the first page is read again. */
 const MOST_SINGLE = 5;
 
+let owner: string | undefined;
+
 export interface AllRuns {
   readonly runs: readonly ApiRunSummary[];
   /** Older runs are still coming. */
@@ -25,7 +27,14 @@ export interface AllRuns {
   readonly failure?: Failure | undefined;
 }
 
-const all = signal<AllRuns>({ runs: [], isLoading: true, isCut: false });
+const NOTHING: AllRuns = { runs: [], isLoading: true, isCut: false };
+const all = signal(NOTHING);
+
+/** Of whoever is signed in, and nobody else. */
+effect(() => {
+  if (me.value?.keyId !== owner) all.value = NOTHING;
+  owner = me.value?.keyId;
+});
 
 export const FIRST_RUNS = `/v1/runs?limit=${PAGE}`;
 

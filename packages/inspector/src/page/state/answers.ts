@@ -93,6 +93,8 @@ export interface Known<Value> {
 const MOST_KEPT = 200;
 /** The one used last is last. */
 const kept = new Map<string, Signal<Known<unknown>>>();
+/** How often each was asked for: only the last answer counts. */
+const asked = new WeakMap<object, number>();
 
 /** The answer to a path, asked for when a view first needs it. `undefined`: nothing is asked. */
 export function useAnswer<Value>(path: string | undefined): Known<Value> {
@@ -104,9 +106,14 @@ export function useAnswer<Value>(path: string | undefined): Known<Value> {
 
 export async function reload(path: string): Promise<void> {
   const entry = entryOf(path);
+  const number = (asked.get(entry) ?? 0) + 1;
+  asked.set(entry, number);
   entry.value = { ...entry.peek(), isLoading: true };
   const answer = await ask<unknown>(path);
-  const { value } = entry.peek();
+  if (asked.get(entry) !== number) return; // A later question is on its way, and knows more.
+  // What somebody may not see any more is not shown from memory either.
+  const isForbidden = !answer.ok && (answer.refusal.status === 401 || answer.refusal.status === 403);
+  const value = isForbidden ? undefined : entry.peek().value;
   entry.value = answer.ok
     ? { value: answer.value, isLoading: false }
     : { value, failure: answer.refusal, isLoading: false };
@@ -138,9 +145,9 @@ export async function findMe(): Promise<void> {
 export async function signIn(key: string): Promise<Failure | undefined> {
   const answer = await ask<ApiMe>("/v1/session", "POST", { key });
   if (!answer.ok) return answer.refusal;
+  kept.clear(); // Whoever was here before may have seen what this one may not.
   me.value = answer.value;
   wantsSignIn.value = false;
-  reloadAll("/");
   return undefined;
 }
 

@@ -30,6 +30,8 @@ export function useKeys(list: readonly KeyBinding[], again: readonly unknown[] =
 }
 
 addEventListener("keydown", (event) => {
+  // A key that is held down is pressed once: nothing is decided by the way.
+  if (event.repeat) return;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
   if (document.querySelector("dialog[open]")) return;
   const sequence = first && first.until > Date.now() ? `${first.key} ${event.key}` : undefined;

@@ -3,7 +3,7 @@
  * and says what it has seen last, so nothing is missing and nothing twice.
  */
 
-import type { ApiChange, ApiRunEvent } from "@metier/service/api";
+import type { ApiChange, ApiRun, ApiRunEvent } from "@metier/service/api";
 import { computed, effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ask, exportedAnswer, findMe, isExport, me, reloadAll } from "./answers.ts";
@@ -49,23 +49,26 @@ function openChanges(): () => void {
     for (const prefix of prefixes) pending.add(prefix);
   };
   let isFirst = true;
-  return openStream("/v1/changes", {
-    onOpen() {
-      const wasLost = connection.peek() === "lost";
-      connection.value = "live";
-      // Nobody told of what changed until now.
-      if (!isFirst || wasLost) reloadAll("/");
-      isFirst = false;
+  return openStream(
+    { path: () => "/v1/changes" },
+    {
+      onOpen() {
+        const wasLost = connection.peek() === "lost";
+        connection.value = "live";
+        // Nobody told of what changed until now.
+        if (!isFirst || wasLost) reloadAll("/");
+        isFirst = false;
+      },
+      onLost: () => {
+        connection.value = "lost";
+      },
+      onMessage(data) {
+        const change = data as ApiChange;
+        gather(LISTS[change.kind] ?? []);
+        for (const listener of listeners) listener(change);
+      },
     },
-    onLost: () => {
-      connection.value = "lost";
-    },
-    onMessage(data) {
-      const change = data as ApiChange;
-      gather(LISTS[change.kind] ?? []);
-      for (const listener of listeners) listener(change);
-    },
-  });
+  );
 }
 
 interface StreamListener {
@@ -74,27 +77,39 @@ interface StreamListener {
   onMessage(data: unknown, kind: string): void;
 }
 
+interface StreamSource {
+  /** Asked whenever it is opened: it goes on behind what was seen. */
+  path(): string;
+  /** Whether nothing more can come; asked when it was cut. */
+  isDone?(): Promise<boolean>;
+}
+
 /**
- * A browser gives up on an answer that is no stream, such as a 503 or a 401: then it is opened anew after a pause. Behind
- * the last event of an ended run comes a 204, which ends it for good (`isDone`).
+ * A browser gives up on an answer that is no stream, such as a 503 or a 401, or the 204 behind the last event of an ended run:
+ * then it is opened anew after a pause, unless nothing more can come.
  */
-function openStream(path: string, listener: StreamListener, isDone: () => boolean = () => false): () => void {
+function openStream(
+  { path, isDone = async () => false }: StreamSource,
+  listener: StreamListener,
+): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
   const open = (): void => {
-    source = new EventSource(path);
+    source = new EventSource(path());
     source.onopen = () => listener.onOpen?.();
     const take = (event: MessageEvent<string>): void =>
       listener.onMessage(JSON.parse(event.data), event.type);
     source.onmessage = take;
     source.addEventListener("text", take);
     source.onerror = () => {
-      if (isClosed || isDone()) return close();
       listener.onLost?.();
-      if (source?.readyState !== EventSource.CLOSED) return;
-      timer = setTimeout(() => void findMe().then(() => !isClosed && open()), RETRY_MS);
+      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(() => void reopen(), RETRY_MS);
     };
+  };
+  const reopen = async (): Promise<void> => {
+    await findMe();
+    if (!isClosed && !(await isDone()) && !isClosed) open();
   };
   const close = (): void => {
     isClosed = true;
@@ -131,41 +146,68 @@ export function useRunEvents(runId: string | undefined): FollowedRun {
   return run;
 }
 
+const ENDED: ReadonlySet<string> = new Set(["completed", "limited", "failed", "refused", "cancelled"]);
+
+/**
+ * While the page is looked at: a browser has few connections to one server, and each tab would hold one. What comes meanwhile
+ * is read when somebody looks again.
+ */
 function followRun(runId: string, show: (run: FollowedRun) => void): () => void {
-  let run = NOTHING;
-  let isShown = true;
-  /** A run that is read from its beginning sends thousands of events at once: drawn once for each frame. */
-  const change = (next: FollowedRun): void => {
-    run = next;
-    if (!isShown) return;
-    isShown = false;
-    requestAnimationFrame(() => {
-      isShown = true;
-      show(run);
-    });
+  let stop: (() => void) | undefined;
+  const state = gatherRun(show);
+  const isDone = async (): Promise<boolean> => {
+    if (state.hasEnded()) return true;
+    const answer = await ask<ApiRun>(`/v1/runs/${encodeURIComponent(runId)}`);
+    return answer.ok && ENDED.has(answer.value.status) && answer.value.events <= state.last();
   };
-  let events: ApiRunEvent[] = [];
-  return openStream(
-    eventsPath(runId),
-    {
-      onMessage(data, kind) {
-        if (kind === "text")
-          return change({ ...run, writing: run.writing + (data as { text: string }).text });
-        const event = data as ApiRunEvent;
-        if (event.seq <= (events.at(-1)?.seq ?? 0)) return;
-        events = [...events, event];
-        const writing = event.type === "model-answered" ? "" : run.writing;
-        change({ events, writing, hasEnded: event.type === "run-finished" });
-      },
-    },
-    () => run.hasEnded,
-  );
+  const look = (): void => {
+    if (document.hidden) {
+      stop?.();
+      stop = undefined;
+    } else if (!state.hasEnded()) {
+      const path = (): string => `${eventsPath(runId)}?after=${state.last()}`;
+      stop ??= openStream({ path, isDone }, { onMessage: state.take });
+    }
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    stop?.();
+  };
 }
 
-/** All events of a run at once, for comparing and exporting. */
-export async function readEvents(runId: string): Promise<readonly ApiRunEvent[]> {
+/** Events as they come, each once; drawn once for each frame, since a run that is read from its beginning sends thousands. */
+function gatherRun(show: (run: FollowedRun) => void) {
+  const events: ApiRunEvent[] = [];
+  let writing = "";
+  let isShown = true;
+  const hasEnded = (): boolean => events.at(-1)?.type === "run-finished";
+  const last = (): number => events.at(-1)?.seq ?? 0;
+  const draw = (): void => {
+    isShown = true;
+    show({ events: [...events], writing, hasEnded: hasEnded() });
+  };
+  return {
+    last,
+    hasEnded,
+    take(data: unknown, kind: string): void {
+      const event = data as ApiRunEvent;
+      if (kind === "text") writing += (data as { readonly text: string }).text;
+      else if (event.seq > last()) {
+        events.push(event);
+        if (event.type === "model-answered") writing = "";
+      }
+      if (isShown) requestAnimationFrame(draw);
+      isShown = false;
+    },
+  };
+}
+
+/** All events of a run at once, for comparing and exporting; `undefined`: they cannot be had now. */
+export async function readEvents(runId: string): Promise<readonly ApiRunEvent[] | undefined> {
   const known = exportedAnswer<readonly ApiRunEvent[]>(eventsPath(runId));
   if (known) return known;
   const answer = await ask<{ readonly data: readonly ApiRunEvent[] }>(`${eventsPath(runId)}?as=list`);
-  return answer.ok ? answer.value.data : [];
+  return answer.ok ? answer.value.data : undefined;
 }

@@ -1,7 +1,7 @@
 /** What waits for a person: tool calls and changes to approve, and questions of skills. The oldest first. */
 
 import type { ApiApproval, ApiList, ApiQuestion } from "@metier/service/api";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
 import { NotificationSwitch } from "../approvals/notifications.tsx";
 import { QuestionCard } from "../approvals/question-card.tsx";
@@ -69,21 +69,22 @@ interface ApprovalListProps {
 }
 
 function ApprovalList({ approvals, hasMore, status }: ApprovalListProps) {
-  const [at, setAt] = useState(0);
-  const current = Math.min(at, approvals.length - 1);
+  // By its id: what comes next in the list is another question, which nobody has read yet.
+  const [current, setCurrent] = useState<string | undefined>(undefined);
+  const index = approvals.findIndex(({ id }) => id === current);
   const move = (step: number): void => {
-    const next = Math.max(0, Math.min(approvals.length - 1, current + step));
-    setAt(next);
-    document.getElementById(`approval-${next}`)?.focus();
+    const to = index === -1 ? 0 : Math.max(0, Math.min(approvals.length - 1, index + step));
+    const id = approvals[to]?.id;
+    setCurrent(id);
+    document.getElementById(`approval-${id}`)?.focus();
   };
   useKeys(
     [
       { keys: "j", about: "Next approval", group: "Approvals", act: () => move(1) },
       { keys: "k", about: "Previous approval", group: "Approvals", act: () => move(-1) },
     ],
-    [current, approvals.length],
+    [index, approvals],
   );
-  useEffect(() => setAt(0), [status]);
   if (approvals.length === 0) {
     return (
       <Empty title={status === "pending" ? "Nothing waits for you." : `No approval is ${status}.`}>
@@ -97,13 +98,12 @@ function ApprovalList({ approvals, hasMore, status }: ApprovalListProps) {
   }
   return (
     <Section title={countOf(approvals.length, "approval")}>
-      {approvals.map((approval, index) => (
+      {approvals.map((approval) => (
         <ApprovalCard
           key={approval.id}
           approval={approval}
-          index={index}
-          isCurrent={index === current}
-          onFocus={() => setAt(index)}
+          isCurrent={approval.id === current}
+          onFocus={() => setCurrent(approval.id)}
         />
       ))}
       {hasMore && <p class="soft">More wait behind these: answer some, and they come.</p>}
