@@ -63,11 +63,14 @@ function add(counts) {
  * @returns {Promise<readonly { readonly title: string, readonly ok: boolean, readonly output: string }[]>}
  */
 async function checkAll(node) {
-  const types = await runQuietlyBeside(node, [join(TOOLS, "typescript", "bin", "tsc")]);
+  const tsc = join(TOOLS, "typescript", "bin", "tsc");
+  const types = await runQuietlyBeside(node, [tsc]);
+  const page = await runQuietlyBeside(node, [tsc, "-p", join(ROOT, "packages", "inspector", "src", "page")]);
   const biome = join(TOOLS, "@biomejs", "biome", "bin", "biome");
   const lint = await runQuietlyBeside(node, [biome, "check", "."]);
   return [
     { title: "type check", ...types },
+    { title: "type check of the inspector's page", ...page },
     { title: "lint", ...lint },
   ];
 }
