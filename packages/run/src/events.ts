@@ -24,7 +24,14 @@ export type {
 } from "./events/run-event.ts";
 export { EVENT_VERSION } from "./events/run-event.ts";
 export { openKeeping, type RunKeeping, type RunsOptions, readRunId } from "./events/run-keeping.ts";
-export { createRunId, openRunLog, type Recording, readRecording, runFolder } from "./events/run-log.ts";
+export {
+  createRunId,
+  openRunLog,
+  type Recording,
+  readRecording,
+  runFolder,
+  runIdTime,
+} from "./events/run-log.ts";
 export { type RunSink, redactEvent } from "./events/run-recorder.ts";
 export type { KeptRun, KeptRunLog, RunQuery, RunStore } from "./events/run-store.ts";
 export {

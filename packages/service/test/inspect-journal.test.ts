@@ -1,8 +1,15 @@
 /** One person's inspector: its own runs, and what other processes do in the same home, which it only looks at. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@metier/base/json";
-import { createRunId, listRuns, openRunLog, type RunEvent, type RunEventBody } from "@metier/run/events";
+import {
+  createRunId,
+  listRuns,
+  openRunLog,
+  type RunEvent,
+  type RunEventBody,
+  runFolder,
+} from "@metier/run/events";
 import { createScriptModel } from "@metier/run/model";
 import { startLocalService } from "@metier/service";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -88,6 +95,30 @@ test("a run that the command line kept is listed, read and followed to its end, 
   );
   expect(text).not.toContain(world.home);
 });
+
+test.each(["the first", "the last"])(
+  "a kept run whose log has no time in %s event is listed by the time in its id",
+  async (which) => {
+    const world = createRunWorld({ build: [] });
+    const kept = beginElsewhere(world);
+    kept.end("Built.");
+    const { log } = runFolder(placesOf(world), kept.id);
+    const lines = readFileSync(log, "utf8").trimEnd().split("\n");
+    const broken = which === "the first" ? 0 : lines.length - 1;
+    const changed = lines.map((line, index) =>
+      index === broken ? line.replace(/"at":"[^"]*"/, '"at":"yesterday"') : line,
+    );
+    writeFileSync(log, `${changed.join("\n")}\n`);
+    const { browser } = await openInspector(world);
+    const listed = await browser.send("GET", "/v1/runs");
+    expect(listed.status).toBe(200);
+    const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+    expect(listed.body.data).toMatchObject([{ id: kept.id, createdAt, updatedAt: createdAt }]);
+    for (const path of [`/v1/runs/${kept.id}`, "/v1/statistics", `/v1/runs/${kept.id}/events`]) {
+      expect((await browser.send("GET", path)).status).toBe(200);
+    }
+  },
+);
 
 test("a run that is started here asks, is approved here, and is kept like those of the command line", async () => {
   const world = createRunWorld({ build: [] });

@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import { type JsonObject, presentFields } from "@metier/base/json";
 import type { Places } from "@metier/base/places";
 import { type DurableRun, type DurableRunFilter, ENDED, type JournalEvent } from "@metier/durable";
-import { listRunIds, type RunEvent, readLogEnds, readRunId, runFolder } from "@metier/run/events";
+import { listRunIds, type RunEvent, readLogEnds, readRunId, runFolder, runIdTime } from "@metier/run/events";
 import { markAsSeen } from "../runs/seen-runs.ts";
 import { openLogFollower } from "./follow-log.ts";
 
@@ -41,7 +41,7 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
     const { first, last } = readLogEnds(log) ?? {};
     if (first?.type !== "run-started") return undefined;
     const isSilent = now() - written.mtimeMs > SILENT_MS;
-    const run = describe(first, last ?? first, rootOf(first), isSilent);
+    const run = describe(runId, first, last ?? first, { rootId: rootOf(first), isSilent });
     if (last?.type === "run-finished") ended.set(runId, run);
     return run;
   };
@@ -90,10 +90,27 @@ function rememberIds(places: Pick<Places, "runs">): () => readonly string[] {
   };
 }
 
-function describe(first: Started, last: RunEvent, rootId: string, isSilent: boolean): DurableRun {
+/** A log is a file that anybody may have written in: what is no time in it is not told as one. */
+function readTime(text: string, otherwise: number): number {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? otherwise : time;
+}
+
+interface KeptFacts {
+  readonly rootId: string;
+  readonly isSilent: boolean;
+}
+
+function describe(
+  runId: string,
+  first: Started,
+  last: RunEvent,
+  { rootId, isSilent }: KeptFacts,
+): DurableRun {
   const finished = last.type === "run-finished" ? last : undefined;
   const status = finished?.status ?? (isSilent ? "failed" : "running");
-  const [createdAt, updatedAt] = [Date.parse(first.at), Date.parse(last.at)];
+  const createdAt = readTime(first.at, runIdTime(runId));
+  const updatedAt = readTime(last.at, createdAt);
   return markAsSeen({
     id: first.runId,
     tenant: "",
