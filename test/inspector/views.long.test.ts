@@ -17,6 +17,10 @@ import {
 import { createWorld } from "../support/world.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** The elements that reach over the edge, as text to look for. */
+const WIDEST = `[...document.querySelectorAll("main *")]
+  .filter((element) => element.getBoundingClientRect().right > 401 && !element.closest(".scrolls, .table, .tabs, pre"))
+  .slice(0, 3).map((element) => element.outerHTML.slice(0, 120))`;
 const VIEWS = Object.keys(VIEW_ADDRESSES) as ViewName[];
 
 async function openFilled(): Promise<{ readonly service: Inspected; readonly filled: FilledService }> {
@@ -59,11 +63,13 @@ describeInBrowser("every view", () => {
   test("[18] at 400 pixels nothing is wider than the screen, and the policy keeps nothing from working", async () => {
     const { service, filled } = await openFilled();
     const { page, complaints } = await service.open("/skills", { viewport: { width: 400, height: 800 } });
+    const wide: unknown[] = [];
     for (const view of VIEWS) {
       await visit(page, `${service.url}/#${addressOf(view, filled)}`);
-      const width = await page.evaluate("document.documentElement.scrollWidth");
-      expect({ view, width }).toEqual({ view, width: 400 });
+      if ((await page.evaluate("document.documentElement.scrollWidth")) !== 400)
+        wide.push([view, await page.evaluate(WIDEST)]);
     }
+    expect(wide).toEqual([]);
     expect(complaints).toEqual([]);
   });
 });

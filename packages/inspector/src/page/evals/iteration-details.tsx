@@ -129,42 +129,44 @@ function signed(value: number, digits: number): string {
 
 function Arms({ arms }: Pick<EvalBenchmark, "arms">) {
   return (
-    <table class="plain-table">
-      <thead>
-        <tr>
-          <th scope="col">Side</th>
-          <th scope="col" class="number">
-            Pass rate
-          </th>
-          <th scope="col" class="number">
-            Time
-          </th>
-          <th scope="col" class="number">
-            Tokens
-          </th>
-          <th scope="col" class="number">
-            Cost
-          </th>
-          <th scope="col" class="number">
-            Not graded
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {arms.map(({ name, passRate, seconds, tokens, cost, ungraded }) => (
-          <tr key={name}>
-            <th scope="row">{ARM_NAMES[name] ?? name}</th>
-            <td class="number">{formatSpread(passRate)}</td>
-            <td class="number">
-              {seconds.mean.toFixed(1)} s{seconds.stddev > 0 && ` ± ${seconds.stddev.toFixed(1)} s`}
-            </td>
-            <td class="number">{formatNumber(Math.round(tokens.mean))}</td>
-            <td class="number">{formatCost(cost?.mean)}</td>
-            <td class="number">{ungraded}</td>
+    <div class="scrolls" role="region" aria-label="Both sides" tabIndex={0}>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">Side</th>
+            <th scope="col" class="number">
+              Pass rate
+            </th>
+            <th scope="col" class="number">
+              Time
+            </th>
+            <th scope="col" class="number">
+              Tokens
+            </th>
+            <th scope="col" class="number">
+              Cost
+            </th>
+            <th scope="col" class="number">
+              Not graded
+            </th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {arms.map(({ name, passRate, seconds, tokens, cost, ungraded }) => (
+            <tr key={name}>
+              <th scope="row">{ARM_NAMES[name] ?? name}</th>
+              <td class="number">{formatSpread(passRate)}</td>
+              <td class="number">
+                {seconds.mean.toFixed(1)} s{seconds.stddev > 0 && ` ± ${seconds.stddev.toFixed(1)} s`}
+              </td>
+              <td class="number">{formatNumber(Math.round(tokens.mean))}</td>
+              <td class="number">{formatCost(cost?.mean)}</td>
+              <td class="number">{ungraded}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
