@@ -46,4 +46,37 @@ describe("the folders of a server", () => {
     expect(paths.push("/app")).toBe("");
     expect(paths.end()).toBe("skill:pdf");
   });
+
+  test("are found among thousands of others, the longest first, whole and in pieces", () => {
+    const paths = hider();
+    for (let index = 0; index < 3_000; index += 1) {
+      paths.hide(`/home/ada/state/skills/skill-${index}`, `upload:${index}`);
+    }
+    const shown = [
+      ["/home/ada/state/skills/skill-7/SKILL.md", "upload:7/SKILL.md"],
+      ["/home/ada/state/skills/skill-70/SKILL.md", "upload:70/SKILL.md"],
+      ["/home/ada/state/skills/skill-700x", "~/state/skills/skill-700x"],
+      ["/home/ada/state/skills/skill-", "~/state/skills/skill-"],
+      ["/home/ada/state/skills/skill-2999", "upload:2999"],
+      ["//home/ada/shop /home/ad", "/. /home/ad"],
+    ] as const;
+    const text = shown.map(([path]) => path).join(" and ");
+    const expected = shown.map(([, short]) => short).join(" and ");
+    expect(paths.clean(text)).toBe(expected);
+    for (const size of [1, 7, 50]) {
+      const pieces = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+      expect(pieces.map((piece) => paths.push(piece)).join("") + paths.end()).toBe(expected);
+    }
+    const long = `${"/home/ada/state/skills/skill-1234/x ".repeat(20_000)}`;
+    expect(paths.clean(long)).toBe("upload:1234/x ".repeat(20_000));
+  });
+
+  test("that are added later are hidden from then on, and keep their first name", () => {
+    const paths = hider();
+    expect(paths.clean("/srv/b/x")).toBe("/srv/b/x");
+    paths.hide("/srv/b/", "b");
+    paths.hide("/srv/b", "other");
+    paths.hide("/srv", "s");
+    expect(paths.clean("/srv/b/x /srv/c")).toBe("b/x s/c");
+  });
 });
