@@ -180,6 +180,20 @@ test("a refusal for want of trust says how to grant an upload, and how to trust 
   expect((await settle(service, String(id), "completed")).text).toBe("Done.");
 });
 
+test("the run of an upload is the upload's own, whatever the home has by its name, and sees no skill of the home", async () => {
+  const world = createRunWorld({ poet: ["user-invocable: false", "Say HOME."], helper: ["", "Help."] });
+  const { service } = await openLocal(world, [says("One."), says("Two.")]);
+  const content = skillText("name: poet\ndescription: Writes a poem.", "Say UPLOADED.");
+  const archive = gzipSync(tarOf({ name: "poet/SKILL.md", content }));
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  const uploaded = await fetch(`${service.url}/v1/skills`, { method: "POST", headers, body: archive });
+  const { digest } = (await uploaded.json()) as JsonObject;
+  await call(service, "POST", `/v1/skills/poet/versions/${digest}/grant`);
+  const { id } = await call(service, "POST", "/v1/runs", { skill: "poet", message: "Go." });
+  const run = await settle(service, String(id), "completed");
+  expect(run.digest).toBe(digest);
+});
+
 test("an agent with a list of tools has no others: not in a run, not in a turn, not in what they start", async () => {
   const world = createRunWorld({ build: ["allowed-tools: Bash"], outer: [] });
   const script: Script = [

@@ -53,23 +53,36 @@ export async function compareDescriptions(
 ): Promise<DescriptionComparison> {
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
   const matrix = await confuse(sorted, options);
-  return { names: sorted.map(({ name }) => name), matrix, pairs: findPairs(sorted, matrix) };
+  return { names: sorted.map(({ name }) => name), matrix, pairs: await findPairs(sorted, matrix) };
 }
 
 /** Between two turns others get theirs, such as a Ctrl-C. */
+const TURN_MS = 10;
 const SKILLS_PER_TURN = 20;
+
+/** Waits for the others whenever it has had its time. */
+function openTurns(): () => Promise<void> {
+  let from = performance.now();
+  return async () => {
+    if (performance.now() - from < TURN_MS) return;
+    await nextTurn();
+    from = performance.now();
+  };
+}
 
 async function confuse(
   sorted: readonly DescribedSkill[],
   { signal, onProgress }: CompareOptions,
 ): Promise<DescriptionComparison["matrix"]> {
   const finder = findByDescription(sorted);
+  const takeTurn = openTurns();
   const matrix: (readonly number[])[] = [];
   for (const [index, skill] of sorted.entries()) {
     if (index % SKILLS_PER_TURN === 0) {
       onProgress?.(index, sorted.length);
       await nextTurn();
     }
+    await takeTurn();
     if (signal?.aborted) break;
     const scores = new Map(finder.find(wordsOf(skill), sorted.length).map((hit) => [hit.name, hit.score]));
     const own = scores.get(skill.name) ?? 0;
@@ -78,14 +91,16 @@ async function confuse(
   return matrix;
 }
 
-function findPairs(
+async function findPairs(
   sorted: readonly DescribedSkill[],
   matrix: DescriptionComparison["matrix"],
-): readonly OverlapPair[] {
+): Promise<readonly OverlapPair[]> {
+  const takeTurn = openTurns();
   const terms = sorted.map((skill) => readTerms(wordsOf(skill)));
   const weigh = weightOf(terms);
   const pairs: OverlapPair[] = [];
   for (const [a, one] of sorted.entries()) {
+    await takeTurn();
     for (let b = a + 1; b < sorted.length; b++) {
       const two = sorted[b];
       if (two === undefined) continue;

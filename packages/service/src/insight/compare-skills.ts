@@ -6,7 +6,7 @@ import { explainHits } from "./find-skills.ts";
 /** Of more skills nobody reads a matrix. */
 const MOST_IN_MATRIX = 60;
 /** Every skill is held against every other one: of more, time and memory would be too much for one answer. */
-const MOST_COMPARED = 1_500;
+const MOST_COMPARED = 500;
 const MOST_PAIRS = 500;
 
 export async function compareSkills(skills: readonly Skill[]): Promise<ApiRouting> {

@@ -10,6 +10,7 @@ import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
 import { pinnedOf } from "../runs/project-run.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
+import { ONLY_NAMED } from "./held-config.ts";
 
 interface AdvanceParts {
   readonly journal: JournalStore;
@@ -96,7 +97,7 @@ function openUpload(
       journal,
       paths: [path],
       trustedPaths: isTrusted ? [path] : [],
-      autoDiscover: false,
+      config: ONLY_NAMED,
       bundled: false,
     });
   uploads.delete(key);

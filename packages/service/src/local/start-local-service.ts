@@ -16,6 +16,7 @@ import { allowForGood } from "@metier/skills/config";
 import type { RunNotices } from "../runs/run-notices.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { advanceRuns, listSecretNames } from "./advance-runs.ts";
+import { HELD, ONLY_NAMED } from "./held-config.ts";
 import { openSkills } from "./open-skills.ts";
 
 interface LocalServiceOptions
@@ -32,12 +33,6 @@ interface LocalServiceOptions
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
 }
-
-/** Runs of a service see no working directory, run no program of the machine, and are always sandboxed. */
-const HELD = { sandbox: { backend: "bubblewrap", programs: [] } };
-
-/** Of those for the uploads of a tenant: nothing of the home is among them. */
-const ONLY_NAMED = { ...HELD, skills: { "auto-discover": false } };
 
 const METIER = {
   trust: "grants",
