@@ -155,3 +155,34 @@ test.each([
   await expect.poll(async () => (await service.call("GET", second)).status).toBe(200);
   expect((await service.call("POST", second, { body: { decision: "deny" } })).status).toBe(200);
 });
+
+const SKILL = "/srv/metier-home/skills/greet";
+const INPUT = { command: `sh ${SKILL}/run.sh /srv/metier-home/x`, note: "a", token: "[redacted:TOKEN]" };
+const HIDDEN = { hiddenFolders: [["/srv/metier-home", "~"]] } as const;
+
+test("an edited input runs with the folders that its unchanged texts stand for, never with what stands for them", async () => {
+  const service = await openService({ ...HIDDEN, script: { input: INPUT } });
+  const id = await service.start("approve bash");
+  await service.settle(id, "waiting");
+  const path = `/v1/approvals/q-${id}-line-0`;
+  const { command } = (await service.call("GET", path)).body.input as { readonly command: string };
+  expect(command).toBe("sh skill:greet/run.sh ~/x");
+  const approve = (input: Json) => service.call("POST", path, { body: { decision: "approve", input } });
+  for (const input of [{ command: "cat skill:greet/a" }, { command: "ls ~/x" }, { token: INPUT.token }]) {
+    const refused = await approve(input);
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      422,
+      expect.stringContaining("stands for"),
+    ]);
+  }
+  expect((await approve({ command, note: "b" })).status).toBe(200);
+  const kept = await service.store.journal.question(`q-${id}-line-0`);
+  expect(kept?.answer).toEqual({ input: { command: INPUT.command, note: "b" } });
+});
+
+test("one person over their own home is shown the exact input", async () => {
+  const service = await openService({ ...HIDDEN, script: { input: INPUT }, person: { caller: {} } });
+  const id = await service.start("approve bash");
+  await service.settle(id, "waiting");
+  expect((await service.call("GET", `/v1/approvals/q-${id}-line-0`)).body.input).toEqual(INPUT);
+});

@@ -150,3 +150,15 @@ test("no place of the server is in a run or its events", async () => {
   expect(`${JSON.stringify(run)}${text}`).not.toContain("/srv/");
   expect(text).toContain("wrote ./notes.txt with skill:greet/run.sh");
 });
+
+test("the events tell what was asked, and of what else the model was told nothing", async () => {
+  const service = await openService();
+  const id = await service.start("model");
+  await service.settle(id, "completed");
+  const { text } = await service.call("GET", `/v1/runs/${id}/events?as=list`);
+  expect(text).toContain(
+    '"messages":[{"role":"user","parts":[{"type":"text","text":"Read ./notes.txt with [redacted:TOKEN]"}]}]',
+  );
+  expect(text.match(/"messages"/g)).toHaveLength(1);
+  expect(text).not.toMatch(/OLD|INSTRUCTIONS/);
+});

@@ -102,6 +102,11 @@ async function startOver(
     store: { journal, records },
     engine,
     ...skills,
+    // In runs `.` is the work folder.
+    hiddenFolders: [
+      [places.home, "~"],
+      [process.cwd(), "cwd:"],
+    ],
     masterKey: keys,
     openAdvance: (watched, notices) =>
       advanceRuns({

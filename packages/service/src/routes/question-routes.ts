@@ -13,6 +13,7 @@ import {
   tableShape,
 } from "@metier/base/shape";
 import { ENDED, type Question, type QuestionAnswer, type QuestionStatus } from "@metier/durable";
+import { createPathHider } from "@metier/run/events";
 import { type PageQuery, pageAnswer, pageFields, replyPage } from "../http/page.ts";
 import { boundedText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing, refuseRequest } from "../http/refusal.ts";
@@ -20,6 +21,7 @@ import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "..
 import { tellOf } from "../keys/audit-line.ts";
 import type { Identity } from "../keys/identity.ts";
 import { allowAlways, showAlwaysRule } from "../runs/always-rule.ts";
+import { readEditedInput } from "../runs/edited-input.ts";
 import { openProjection } from "../runs/project-event.ts";
 import { showInput } from "../runs/show-input.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -82,12 +84,18 @@ function groupOf({ kind }: Question): QuestionGroup {
   return KINDS_OF.questions.includes(kind) ? "questions" : "approvals";
 }
 
+/** One person over their own home sees their own folders: what they approve is exactly what is shown. */
+async function projectQuestion(context: ServiceContext, { runId }: Question): Promise<(value: Json) => Json> {
+  if (context.person) return (value) => createPathHider().cleanJson(value) as Json;
+  return (await openProjection(context.journal, runId, context.hiddenFolders)).value;
+}
+
 /** As a client sees it: the journal's row, and of what is asked nothing about the server's folders. */
 async function showQuestion(context: ServiceContext, question: Question): Promise<JsonObject> {
-  const projection = await openProjection(context.journal, question.runId, context.hiddenFolders);
+  const show = await projectQuestion(context, question);
   const time = (name: string, at: number | undefined): JsonObject =>
     at === undefined ? {} : { [name]: new Date(at).toISOString() };
-  const { rules: _, ...body } = projection.value(question.body) as JsonObject;
+  const { rules: _, ...body } = show(question.body) as JsonObject;
   return {
     ...(await skillOf(context, question)),
     ...body,
@@ -102,7 +110,7 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
     ...time("expiresAt", question.expiresAt),
     ...time("answeredAt", question.answeredAt),
     ...(question.answeredBy !== undefined && { answeredBy: question.answeredBy }),
-    ...(question.answer !== undefined && { answer: projection.value(question.answer) }),
+    ...(question.answer !== undefined && { answer: show(question.answer) }),
   };
 }
 
@@ -295,7 +303,11 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
       if (!allowed.ok) return allowed;
     }
     const status = decision === "approve" ? "approved" : "denied";
-    return giveAnswer(context, identity, found.value, { status, answer });
+    if (answer.input === undefined) return giveAnswer(context, identity, found.value, { status, answer });
+    const show = await projectQuestion(context, found.value);
+    const input = readEditedInput(answer.input, found.value.body.input ?? null, show);
+    if (!input.ok) return input;
+    return giveAnswer(context, identity, found.value, { status, answer: { ...answer, input: input.value } });
   },
 });
 

@@ -56,11 +56,27 @@ export async function openProjection(
       learn(event);
       if (!isJsonObject(event)) return { seq };
       const kept = Object.entries(event).filter(([name]) => !LEFT_OUT.has(name));
-      const cleaned = value(Object.fromEntries(kept)) as JsonObject;
+      const cleaned = value({ ...Object.fromEntries(kept), ...whatWasAsked(event) }) as JsonObject;
       const { sandbox } = cleaned;
       return { ...cleaned, ...(sandbox !== undefined && { sandbox: withoutPlaces(sandbox) }), seq };
     },
   };
+}
+
+/**
+ * What the user said, as it was recorded behind the redaction gate: the order may hold a secret in the clear. Of the first call
+ * of the model only, and of it the last message: before it stands what was said in earlier turns.
+ */
+function whatWasAsked({ type, step, messages }: JsonObject): JsonObject {
+  if (type !== "model-called" || step !== 1 || !Array.isArray(messages)) return {};
+  const said = messages.filter(isJsonObject).findLast(({ role }) => role === "user");
+  if (said === undefined || !Array.isArray(said.parts)) return {};
+  const parts = said.parts
+    .filter(isJsonObject)
+    .flatMap(({ type: kind, text }) =>
+      kind === "text" && typeof text === "string" ? [{ type: kind, text }] : [],
+    );
+  return parts.length === 0 ? {} : { messages: [{ role: "user", parts }] };
 }
 
 /** Of what a run was granted and used: paths on the server that are in no folder of the run say nothing to a client. */

@@ -1,7 +1,7 @@
 /**
  * Runs that do what their message says, on the real journal: enough of a run for the service, without a model. A line each:
  * `approve <tool>` and `ask <question>` wait for a person, `say <n>` writes so many events, `wait` waits until it is
- * cancelled, `leak` puts places of the server into its events and its result.
+ * cancelled, `leak` puts places of the server into its events and its result, `model` asks one.
  */
 import type { Json, JsonObject } from "@metier/base/json";
 import {
@@ -94,6 +94,7 @@ async function doLine(scene: Scene, key: string, line: string): Promise<AdvanceO
     await scene.note({ status: "waiting" });
     return { kind: "parked" };
   }
+  if (line === "model") for (const step of [1, 2]) await scene.writeOnce(`${key}-${step}`, modelCalled(step));
   if (line === "leak") await scene.writeOnce(key, LEAKING);
   const [, count = "0"] = /^say (\d+)$/.exec(line) ?? [];
   for (let step = 0; step < Number(count); step += 1) {
@@ -147,6 +148,20 @@ const STARTED: JsonObject = {
   env: ["TOKEN"],
   model: "scripted",
 };
+
+/** The second turn of a conversation: all but the last message of its user is not what was asked. */
+function modelCalled(step: number): JsonObject {
+  const said = (role: string, text: string): JsonObject => ({ role, parts: [{ type: "text", text }] });
+  const result = { type: "tool-result", callId: "1", tool: "bash", text: "OLD RESULT", isError: false };
+  const asked = { type: "text", text: `Read ${WORK_DIR}/notes.txt with [redacted:TOKEN]` };
+  const messages = [
+    said("user", "OLD TURN"),
+    said("assistant", "OLD ANSWER"),
+    { role: "tool", parts: [result] },
+    { role: "user", parts: [asked, result] },
+  ];
+  return { type: "model-called", step, system: "INSTRUCTIONS", messages };
+}
 
 const LEAKING: JsonObject = {
   type: "tool-finished",
