@@ -182,7 +182,7 @@ test("a refusal for want of trust says how to grant an upload, and how to trust 
 
 test("the run of an upload is the upload's own, whatever the home has by its name, and sees no skill of the home", async () => {
   const world = createRunWorld({ poet: ["user-invocable: false", "Say HOME."], helper: ["", "Help."] });
-  const { service } = await openLocal(world, [says("One."), says("Two.")]);
+  const { service } = await openLocal(world, [says("One.")]);
   const content = skillText("name: poet\ndescription: Writes a poem.", "Say UPLOADED.");
   const archive = gzipSync(tarOf({ name: "poet/SKILL.md", content }));
   const headers = { authorization: `Bearer ${ADMIN_KEY}` };
