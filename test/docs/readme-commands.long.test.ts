@@ -16,8 +16,13 @@ function commands(block: CodeBlock): readonly string[] {
   return block.code
     .replace(/\\\n\s*/g, "")
     .split("\n")
-    .filter((line) => line.startsWith("npx metier"));
+    .filter((line) => line.startsWith("npx metier") && !STAYS.test(line));
 }
+
+/** These go on until somebody ends them; tests of their own start them (`serve-process.ts`, `packages/cli/test/inspect.test.ts`). */
+const STAYS = /^npx metier (?:serve|inspect)\b/;
+/** A command that waits for something is a fault of the document, not of the machine. */
+const PATIENCE_MS = 90_000;
 
 /** A model that answers at once, so that commands which need one can be shown. */
 const SCRIPT = '[{ "answer": { "text": "Three points." } }]';
@@ -51,7 +56,13 @@ test.each(blocks.filter((block) => commands(block).length > 0))(
   (block) => {
     const { cwd, env } = makeWorkplace();
     for (const command of commands(block)) {
-      const { status, stderr } = spawnSync("sh", ["-c", command], { cwd, env, encoding: "utf8", input: "" });
+      const { status, stderr } = spawnSync("sh", ["-c", command], {
+        cwd,
+        env,
+        encoding: "utf8",
+        input: "",
+        timeout: PATIENCE_MS,
+      });
       expect({ command, status, stderr: status === 0 ? "" : stderr }).toEqual({
         command,
         status: 0,

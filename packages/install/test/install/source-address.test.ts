@@ -319,6 +319,11 @@ describe("for any text", () => {
     pieces.map((parts) => parts.join("")),
   );
 
+  test("a path with empty parts reads back as itself, too", () => {
+    const parsed = parseSourceAddress("file:///tree/https://.zip", OPTIONS);
+    expect(parsed).toMatchObject({ ok: true, value: { canonical: "/tree/https:/.zip" } });
+  });
+
   test("it is an address that reads back as itself, or a refusal in one line", () => {
     fc.assert(
       fc.property(texts, fc.option(fc.constantFrom("v1", "main", "-x"), { nil: undefined }), (text, ref) => {

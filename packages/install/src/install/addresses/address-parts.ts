@@ -184,7 +184,7 @@ function readFilePath(base: string): string | undefined {
   const url = URL.parse(base);
   if (url === null || url.host !== "" || url.search !== "") return undefined;
   try {
-    const path = fileURLToPath(url).replace(/(?<=.)\/+$/, "");
+    const path = resolve(fileURLToPath(url)); // Without `//` and the last `/`: it is read back as a path.
     return /[\x00-\x1f\x7f]/.test(path) ? undefined : path;
   } catch {
     return undefined; // An encoded `/`, or what is no UTF-8.
