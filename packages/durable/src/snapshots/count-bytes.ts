@@ -88,7 +88,7 @@ function forgetOldest(runs: Map<string, number>): void {
 function full(what: string, bytes: number, most: number): SnapshotsFull {
   return new SnapshotsFull({
     message: `The work folder cannot be kept: ${what} would take ${bytes} bytes, and ${most} are allowed.`,
-    hint: "Let the run write less and remove what it does not need, such as caches and installed packages; or allow more, in `metier serve` with `--snapshots <GiB>`.",
+    hint: "Let the run write less and remove what it does not need, such as caches and installed packages; or allow more, in `metier serve` with `--snapshots <gib>`.",
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ApiChange } from "../api.ts";
 import type { ListChange, RunNotices } from "../runs/run-notices.ts";
+import { streamFrames } from "./frame-stream.ts";
 
 interface ChangeStreamParts {
   readonly notices: Pick<RunNotices, "onChange">;
@@ -24,18 +25,12 @@ const MOST_PENDING = 1_000;
 const EVERYTHING: readonly ApiChange[] = [{ kind: "run" }, { kind: "approval" }, { kind: "catalog" }];
 
 export function streamChanges(parts: ChangeStreamParts): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
   const pending = collectChanges(parts);
-  let isFirst = true;
   const end = (): void => {
     pending.stop();
     parts.onEnd();
   };
   const next = async (): Promise<string | undefined> => {
-    if (isFirst) {
-      isFirst = false;
-      return "retry: 1000\n: connected\n\n";
-    }
     const until = performance.now() + parts.heartbeatMs;
     for (;;) {
       await pending.wait(Math.max(1, until - performance.now()));
@@ -45,24 +40,7 @@ export function streamChanges(parts: ChangeStreamParts): ReadableStream<Uint8Arr
       if (performance.now() >= until) return ": heartbeat\n\n";
     }
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const text = await next();
-          if (text !== undefined) return controller.enqueue(encoder.encode(text));
-          end();
-          controller.close();
-        } catch (fault) {
-          parts.onFault(fault);
-          end();
-          controller.error(fault); // The connection breaks, and the client comes again.
-        }
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
+  return streamFrames({ next, end, onFault: parts.onFault });
 }
 
 interface PendingChanges {

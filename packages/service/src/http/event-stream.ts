@@ -7,6 +7,7 @@
 import { isJsonObject, type Json } from "@metier/base/json";
 import { ENDED, type JournalEvent, type JournalStore } from "@metier/durable";
 import type { RunNotices } from "../runs/run-notices.ts";
+import { streamFrames } from "./frame-stream.ts";
 
 const BATCH = 100;
 /** Of a text that is being written, for a client that reads slowly: what is more, it sees in the whole answer. */
@@ -32,11 +33,9 @@ interface EventStreamParts {
 }
 
 export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
   const closed = new AbortController();
   const signal = AbortSignal.any([parts.signal, closed.signal]);
   let after = parts.after;
-  let isFirst = true;
   let written = "";
   const ignore = parts.notices.onText(parts.runId, (piece) => {
     const shown = parts.text.push(piece);
@@ -53,10 +52,6 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
     return frame;
   };
   const next = async (): Promise<string | undefined> => {
-    if (isFirst) {
-      isFirst = false;
-      return "retry: 1000\n: connected\n\n"; // The headers go out at once, also of a quiet run.
-    }
     const batch = await nextBatch(parts, after, signal, () => written !== "");
     if (batch === "ended" || signal.aborted || !(await parts.mayGoOn())) return undefined;
     if (batch.length === 0) return written === "" ? ": heartbeat\n\n" : takeText();
@@ -70,24 +65,7 @@ export function streamEvents(parts: EventStreamParts): ReadableStream<Uint8Array
       .map((event) => `id: ${event.seq}\ndata: ${JSON.stringify(parts.project(event))}\n\n`)
       .join("");
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const text = await next();
-          if (text !== undefined) return controller.enqueue(encoder.encode(text));
-          end();
-          controller.close();
-        } catch (fault) {
-          parts.onFault(fault);
-          end();
-          controller.error(fault); // The connection breaks, and the client comes again with what it has seen.
-        }
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
+  return streamFrames({ next, end, onFault: parts.onFault });
 }
 
 /** What is new; nothing when it is time for a sign of life; `ended` behind the last event of a run that has ended. */
