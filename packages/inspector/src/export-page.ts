@@ -15,8 +15,8 @@ export interface ExportedView {
 }
 
 export function exportPage({ title, address, answers }: ExportedView): string {
-  const script = readText("export/page.js");
-  const style = readText("export/page.css");
+  const files = readPageFiles();
+  const [script, style] = [readText(files, "export/page.js"), readText(files, "export/page.css")];
   const policy = [
     "default-src 'none'",
     `script-src '${digestOf(script)}'`,
@@ -46,8 +46,8 @@ export function exportPage({ title, address, answers }: ExportedView): string {
 `;
 }
 
-function readText(path: string): string {
-  const file = readPageFiles().find((one) => one.path === path);
+function readText(files: ReturnType<typeof readPageFiles>, path: string): string {
+  const file = files.find((one) => one.path === path);
   if (!file) throw new Error(`\`${path}\` is not in this build of the inspector.`);
   // A script that holds this would end the element that it stands in.
   return file.body.toString().replaceAll("</script", "<\\/script");
