@@ -15,8 +15,11 @@ export const TERMINAL_TENANT = "@terminal";
 
 /** For all of it, nothing changes where journal and engine agree. Runs of a terminal are left to `catchUpOne`. */
 export async function catchUp(journal: JournalStore, engine: RunEngine): Promise<void> {
-  for await (const { id, tenant } of pages(journal, { status: ["queued", "running"], isRoot: true })) {
-    if (tenant !== TERMINAL_TENANT) await engine.enqueue(id);
+  for await (const { id, tenant, userId } of pages(journal, {
+    status: ["queued", "running"],
+    isRoot: true,
+  })) {
+    if (tenant !== TERMINAL_TENANT) await engine.enqueue(id, { tenant, userId });
   }
   for await (const { id, tenant } of pages(journal, { isOwed: true })) {
     if (tenant !== TERMINAL_TENANT) await engine.wake(id);
@@ -27,7 +30,8 @@ export async function catchUp(journal: JournalStore, engine: RunEngine): Promise
 export async function catchUpOne(journal: JournalStore, engine: RunEngine, runId: string): Promise<void> {
   const run = await journal.get(runId);
   if (run === undefined || ENDED.has(run.status)) return;
-  if (run.status !== "waiting") return engine.enqueue(run.id);
+  const { tenant, userId } = run;
+  if (run.status !== "waiting") return engine.enqueue(run.id, { tenant, userId });
   const owed = await journal.list({ rootId: run.id, isOwed: true, limit: 1 });
   if (owed.length > 0) await engine.wake(run.id);
 }

@@ -2,6 +2,7 @@
 export { catchUp, TERMINAL_TENANT } from "./catch-up.ts";
 export {
   type AnswerOutcome,
+  type CreateOutcome,
   type DurableRun,
   type DurableRunFilter,
   type DurableStatus,
@@ -21,7 +22,12 @@ export {
   type QuestionFilter,
   type QuestionKind,
   type QuestionStatus,
+  type QuotaFull,
+  type RunQuotas,
+  type StartQuotas,
 } from "./journal-store.ts";
+export type { BusNotice, NoticeBus } from "./notice-bus.ts";
+export { isStoreAway } from "./postgres/faults.ts";
 export type {
   AuditLine,
   NewAuditLine,
@@ -32,10 +38,20 @@ export type {
 export type {
   AdvanceOutcome,
   EngineCounts,
+  EngineLimits,
   EngineWorker,
+  EnqueueOptions,
   RunEngine,
   RunLease,
+  TenantQueue,
   WorkOptions,
 } from "./run-engine.ts";
-export type { SnapshotRefusal, SnapshotScope, SnapshotStore } from "./snapshot-store.ts";
+export {
+  DamagedSnapshotError,
+  type SnapshotRefusal,
+  type SnapshotScope,
+  type SnapshotStore,
+  type TenantSnapshots,
+} from "./snapshot-store.ts";
+export { boundToTenant, forAllTenants, forTenant } from "./tenant-scope.ts";
 export type { UsageFilter, UsageSum } from "./usage.ts";

@@ -178,6 +178,43 @@ export type AnswerOutcome =
   | { readonly kind: "late"; readonly question: Question }
   | { readonly kind: "unknown" };
 
+/** How much somebody may start; a field that is absent limits nothing. */
+export interface StartQuotas {
+  /** Root runs that are created within any 60 seconds. */
+  readonly startsPerMinute?: number | undefined;
+  /** Root runs that have not ended: queued, worked on or waiting. */
+  readonly openRuns?: number | undefined;
+  /** Tokens of runs that were created on one day (UTC) and have ended. */
+  readonly tokensPerDay?: number | undefined;
+  /** Their cost. */
+  readonly costPerDay?: number | undefined;
+}
+
+/** What a new run has to keep to. Counted in the transaction that creates it, so that no two get the last place. */
+export interface RunQuotas {
+  /** Of all runs of its tenant. */
+  readonly tenant?: StartQuotas | undefined;
+  /** Of all runs of its tenant for its user; a run for nobody has none. */
+  readonly user?: StartQuotas | undefined;
+}
+
+/** It was not created: there is no room for it. */
+export interface QuotaFull {
+  /** Whose it is. */
+  readonly of: "tenant" | "user";
+  /** Which one. */
+  readonly quota: keyof StartQuotas;
+  /** What is used of it. */
+  readonly used: number;
+  /** What is allowed. */
+  readonly most: number;
+  /** When there is room again, in milliseconds since 1970; absent: when a run ends. */
+  readonly retryAt?: number | undefined;
+}
+
+/** `known`: a run of that id is there already, and stays as it is. */
+export type CreateOutcome = "created" | "known" | QuotaFull;
+
 /** Which runs to list; a field that is absent leaves nothing out. */
 export interface DurableRunFilter {
   /** Only this tenant's. */
@@ -224,8 +261,8 @@ export interface QuestionFilter {
  * done; a store without an audit log passes it over.
  */
 export interface JournalStore {
-  /** `false`: a run of that id is there already, and stays as it is. */
-  create(run: NewDurableRun, line?: NewAuditLine): Promise<boolean>;
+  /** A run that is there already is never held to quotas. */
+  create(run: NewDurableRun, line?: NewAuditLine, quotas?: RunQuotas): Promise<CreateOutcome>;
   /** `undefined`: there is none. */
   get(runId: string): Promise<DurableRun | undefined>;
   /** Newest first. */
@@ -253,6 +290,8 @@ export interface JournalStore {
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
   /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */
   cancel(runId: string, line?: NewAuditLine): Promise<DurableRun | undefined>;
+  /** Those of these that are to end. */
+  cancelled(runIds: readonly string[]): Promise<readonly string[]>;
   /** `undefined`: there is none. */
   question(id: string): Promise<Question | undefined>;
   /** The question that a run asked under this key, answered or not. */
@@ -267,6 +306,10 @@ export interface JournalStore {
   purge(before: number): Promise<number>;
   /** Everything of a root run, and of what it started, however it stands; nobody works on it. `false`: there is none. */
   forget(runId: string): Promise<boolean>;
+  /** The snapshot that was taken last in this run, or in one that it started. `undefined`: there is none. */
+  lastSnapshot(rootId: string): Promise<string | undefined>;
+  /** How many root runs of these tenants (absent: of all) stand in each way. */
+  countByStatus(tenant?: string): Promise<Readonly<Partial<Record<DurableStatus, number>>>>;
   /** Nothing can be read or written afterwards. */
   close(): Promise<void>;
 }

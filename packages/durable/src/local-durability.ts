@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result } from "@metier/base/result";
+import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type { JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
@@ -51,4 +52,43 @@ export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promis
 export async function openLocal(place: LocalFolder): Promise<Result<LocalDurability>> {
   const sqlite = await import("./sqlite/open-local.ts");
   return sqlite.openLocal(place);
+}
+
+/** A journal, an engine and snapshots that programs on several machines share: pass all three to `createMetier`. */
+export interface SharedDurability extends LocalDurability {
+  /** Ends all connections. Stop your workers first. */
+  close(): Promise<void>;
+}
+
+/** Where durable runs are that programs on several machines share. */
+export interface SharedStores {
+  /** `postgres://…` of a role that owns no table and is held to row level security. */
+  readonly databaseUrl: string;
+  /** Of the role that owns the tables: with it the schema is brought up to date first. Default: it is up to date. */
+  readonly adminUrl?: string | undefined;
+  /** Past a pooler of connections, for notices. Default: `databaseUrl`. */
+  readonly directUrl?: string | undefined;
+  /** `s3://bucket/prefix?endpoint=…`, or `file:///folder` for a folder that all machines see. */
+  readonly objectStore: string;
+  /** Where `METIER_MASTER_KEY` and the key of the object store are read from. Default: `process.env`. */
+  readonly environment?: Environment | undefined;
+  /** The most bytes that snapshots of work folders may take. A run that needs more ends with `failed`. */
+  readonly snapshots?: SnapshotLimits | undefined;
+}
+
+const SHARED: OptionKeys<SharedStores> = {
+  databaseUrl: true,
+  adminUrl: true,
+  directUrl: true,
+  objectStore: true,
+  environment: true,
+  snapshots: true,
+};
+
+/** Refused: no master key, or another one than before; a database or an object store that cannot be used so. */
+export async function openShared(place: SharedStores): Promise<Result<SharedDurability>> {
+  checkKeys("openShared", place, SHARED);
+  const { environment = process.env, ...stores } = place;
+  const shared = await import("./postgres/open-shared.ts");
+  return shared.openShared({ ...stores, environment });
 }

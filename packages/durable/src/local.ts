@@ -4,6 +4,10 @@ export {
   type LocalFolder,
   type LocalReader,
   openLocal,
+  openShared,
   readLocal,
+  type SharedDurability,
+  type SharedStores,
 } from "./local-durability.ts";
+export { findMoved } from "./moved.ts";
 export type { SnapshotLimits } from "./snapshots/count-bytes.ts";

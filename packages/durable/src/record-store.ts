@@ -67,5 +67,7 @@ export interface RecordStore {
   /** Of all tenants. */
   listAll(kind: string): Promise<readonly StoredRecord[]>;
   delete(key: RecordKey, line?: NewAuditLine): Promise<boolean>;
+  /** All records of a tenant that is deleted; its audit log stays. Gives how many. */
+  forgetTenant(tenant: string): Promise<number>;
   auditLines(tenant: string, after: number, limit: number): Promise<readonly AuditLine[]>;
 }

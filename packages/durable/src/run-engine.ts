@@ -56,10 +56,48 @@ export interface EngineCounts {
   readonly running: number;
 }
 
+/** Whose run it is, and when it may start. */
+export interface EnqueueOptions {
+  /** Tenants take turns. Default: `default`. */
+  readonly tenant?: string | undefined;
+  /** For the limit of this user. */
+  readonly userId?: string | undefined;
+  /** Higher ones go first among those of one tenant. Default: 0. */
+  readonly priority?: number | undefined;
+  /** Default: now. */
+  readonly at?: Date | undefined;
+}
+
+/** How many runs may be worked on at the same time. A run that goes on after an answer counts, and is never held back. */
+export interface EngineLimits {
+  /** Of the tenant; absent: as many as there are slots. */
+  readonly perTenant?: number | undefined;
+  /** Of each of its users. */
+  readonly perUser?: number | undefined;
+}
+
+/** What waits, and what is worked on, for one tenant. */
+export interface TenantQueue {
+  /** Whose. */
+  readonly tenant: string;
+  /** They wait for a worker. */
+  readonly queued: number;
+  /** A worker advances them. */
+  readonly running: number;
+  /** Since when the oldest has been due, in milliseconds since 1970; absent: none waits. */
+  readonly oldestAt?: number | undefined;
+}
+
 /** Who advances a durable run, and when. */
 export interface RunEngine {
-  /** The run waits for a worker, from `at` or from now on. The same id again changes nothing. */
-  enqueue(runId: string, at?: Date): Promise<void>;
+  /** The run waits for a worker. The same id again changes nothing. */
+  enqueue(runId: string, options?: EnqueueOptions): Promise<void>;
+  /** For all workers, from now on. */
+  limit(tenant: string, limits: EngineLimits): Promise<void>;
+  /** Tenants that have something queued or worked on. */
+  queues(): Promise<readonly TenantQueue[]>;
+  /** Forgets this run, whatever it waits for; nobody works on it. */
+  forget(runId: string): Promise<void>;
   /** A parked run goes on. One that is worked on is advanced once more when it parks; any other stays as it is. */
   wake(runId: string): Promise<void>;
   /** Takes runs that are due and advances them until it is stopped. */

@@ -1,4 +1,7 @@
-/** What other packages may use of `@metier/durable/snapshots`: encrypted snapshots of work folders, and the master key. */
-export { type MasterKey, openMasterKey, rotateMasterKey } from "./keys/master-key.ts";
+/** What other packages may use of `@metier/durable/snapshots`: encrypted snapshots of folders, where they lie, and keys. */
+export { openMasterKey, rotateMasterKey } from "./keys/master-key.ts";
+export { openTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
 export { createSnapshotStore } from "./snapshots/create-snapshot-store.ts";
 export { openFolderBlobs } from "./snapshots/folder-blobs.ts";
+export { readObjectStore } from "./snapshots/object-store-place.ts";
+export { openObjectStore } from "./snapshots/open-object-store.ts";

@@ -1,6 +1,6 @@
 /** What other packages may use of `@metier/durable/sqlite`: everything on one machine, in files of one process. */
 export { openSqliteEngine } from "./sqlite/open-engine.ts";
-export { openLocal } from "./sqlite/open-local.ts";
+export { type LocalState, openLocal } from "./sqlite/open-local.ts";
 export {
   openSqliteReader,
   openSqliteStore,

@@ -61,7 +61,7 @@ test("who closes a file loses nothing that was asked for, and closes it for nobo
   first.close();
   first.close();
   await engine.close();
-  expect(await created).toBe(true);
+  expect(await created).toBe("created");
   void second.journal.create({ id: "r2", tenant: "acme", order: {} });
   second.close();
   const reader = required(openSqliteReader({ file }));

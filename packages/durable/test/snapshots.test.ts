@@ -7,9 +7,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { createSnapshotStore } from "../src/snapshots/create-snapshot-store.ts";
 import { openFolderBlobs } from "../src/snapshots/folder-blobs.ts";
 import { openPlain } from "../src/snapshots/walk-folder.ts";
-import { openMasterKey } from "../src/snapshots.ts";
 import { describeSnapshots } from "./contract/snapshot-contract.ts";
+import { describeSharedSnapshots } from "./contract/snapshot-sharing-contract.ts";
+import { namesOf } from "./support/blobs.ts";
 import { required } from "./support/sqlite.ts";
+import { newKeyPlaces, openKeysIn } from "./support/tenant-keys.ts";
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "metier-blobs-"));
@@ -18,6 +20,7 @@ function newFolder(): string {
 }
 
 describeSnapshots("in a folder", () => openFolderBlobs(newFolder()));
+describeSharedSnapshots("in a folder", () => openFolderBlobs(newFolder()));
 
 test("blobs are files that only their owner can read, and leave nothing else behind", async () => {
   const folder = newFolder();
@@ -32,10 +35,10 @@ test("blobs are files that only their owner can read, and leave nothing else beh
     expect(statSync(join(parentPath, file)).mode & 0o777).toBe(0o600);
     expect(statSync(parentPath).mode & 0o777).toBe(0o700);
   }
-  expect(await blobs.list("aaaa")).toEqual([name]);
-  expect(await blobs.list("b")).toEqual([]);
+  expect(await namesOf(blobs, "aaaa")).toEqual([name]);
+  expect(await namesOf(blobs, "b")).toEqual([]);
   await blobs.delete(name);
-  expect([await blobs.has(name), await blobs.get(name)]).toEqual([false, undefined]);
+  expect([await blobs.storedAt(name), await blobs.get(name)]).toEqual([undefined, undefined]);
 });
 
 test("a name that is no blob's becomes no path", async () => {
@@ -49,7 +52,7 @@ test("pipes and sockets are passed over without waiting for anyone", async () =>
   const folder = newFolder();
   execFileSync("mkfifo", [join(folder, "pipe")]);
   writeFileSync(join(folder, "file"), "x");
-  const keys = required(openMasterKey({ environment: {}, file: join(newFolder(), "key") }));
+  const keys = openKeysIn(newKeyPlaces());
   const snapshots = createSnapshotStore({ blobs: openFolderBlobs(newFolder()), keys });
   const taken = required(await snapshots.take(folder, { tenant: "acme" }));
   await snapshots.restore(taken, folder, { tenant: "acme" });

@@ -7,9 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { BackendSqlite } from "openworkflow/sqlite";
 import { expect, onTestFinished, test } from "vitest";
+import { newWorkflowRun } from "../src/engine/engine-queue.ts";
 import { claimHome } from "../src/sqlite/claim-home.ts";
+import { ENGINE_SCHEMA } from "../src/sqlite/engine-schema.ts";
+import { openDatabase } from "../src/sqlite/open-database.ts";
 import { openLocal, openSqliteEngine, openSqliteReader, openSqliteStore } from "../src/sqlite.ts";
+import { ENDED, startWork, until } from "./contract/engine-work.ts";
 import { required } from "./support/sqlite.ts";
 
 const DOOR = fileURLToPath(new URL("../src/sqlite.ts", import.meta.url));
@@ -50,6 +55,35 @@ test("a reader sees what is committed while the owner goes on, and can change no
   expect(Object.keys(reader.journal)).not.toContain("write");
   reader.close();
   store.close();
+});
+
+test("what an older version has queued and parked is advanced by this one", async () => {
+  const file = newFile();
+  const older = required(openDatabase(file, { name: "file", migrations: [] }));
+  const backend = BackendSqlite.connect(file, { namespaceId: "metier" });
+  const { migrations } = ENGINE_SCHEMA;
+  const engineBefore = required(openDatabase(file, { name: "engine", migrations: migrations.slice(0, 2) }));
+  older.exec("INSERT INTO engine_queue (run_id, due_at) VALUES ('queued', 0)");
+  await backend.createWorkflowRun(newWorkflowRun("parked"));
+  await backend.claimWorkflowRun({ workerId: "w", leaseDurationMs: 1000 });
+  older.exec("UPDATE workflow_runs SET worker_id = NULL, available_at = '9999-12-31T00:00:00.000Z'");
+  await backend.stop();
+  engineBefore.close();
+  older.close();
+  const engine = required(openSqliteEngine({ file }));
+  expect(await engine.counts()).toEqual({ queued: 1, parked: 1, running: 0 });
+  expect(await engine.queues()).toMatchObject([{ tenant: "default", queued: 1, running: 0 }]);
+  await engine.wake("parked");
+  const advanced: string[] = [];
+  const worker = startWork(engine, {
+    advance({ runId, term }) {
+      advanced.push(`${runId} ${term}`);
+      return ENDED;
+    },
+  });
+  await until(() => advanced.length === 2 && worker.active === 0);
+  expect(advanced.toSorted()).toEqual(["parked 2", "queued 1"]);
+  await engine.close();
 });
 
 test("a damaged database is refused, and so is a claim that is none", async () => {

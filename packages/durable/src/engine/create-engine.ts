@@ -1,34 +1,58 @@
 /**
- * The engine on openworkflow's `Backend`, whichever store is behind it. Of openworkflow it uses claims, leases, timers and
- * signals; its own worker is not used (one constant lease, output to the console, a stop that waits for whole runs).
+ * The engine on openworkflow's `Backend`, whichever store is behind it. Of openworkflow it uses claims and leases; its own
+ * worker is not used (one constant lease, output to the console, a stop that waits for whole runs).
  */
-import type { Backend } from "openworkflow/internal";
 import type { RunEngine } from "../run-engine.ts";
-import type { EngineQueue } from "./engine-queue.ts";
-import { wakeSignal } from "./wake-up.ts";
-import { startWorker, type TickedWorker } from "./worker.ts";
+import type { EngineBackend, EngineQueue } from "./engine-queue.ts";
+import { startEngineWorker, type TickedWorker } from "./worker.ts";
 
-export interface EngineParts {
-  readonly backend: Backend;
-  readonly queue: EngineQueue;
+/** That there may be something to do, told between processes on one store. */
+export interface EngineTicks {
+  /** To all others. Never waits and never fails. */
+  tell(): void;
+  /** Gives what ends it. */
+  onTick(listener: () => void): () => void;
 }
 
-export function createEngine({ backend, queue }: EngineParts): RunEngine {
+export interface EngineParts {
+  readonly backend: EngineBackend;
+  readonly queue: EngineQueue;
+  /** How long at most until a timer, a dead worker's lease or a wake-up that nobody told of is seen. */
+  readonly pollMs: number;
+  /** Absent: no other process works on the store. */
+  readonly ticks?: EngineTicks | undefined;
+  close(): Promise<void>;
+}
+
+export function createEngine(parts: EngineParts): RunEngine {
+  const { queue, ticks } = parts;
   const workers = new Set<TickedWorker>();
-  const tick = (): void => {
+  const tickOwn = (): void => {
     for (const worker of workers) worker.tick();
   };
+  const tick = (): void => {
+    tickOwn();
+    ticks?.tell();
+  };
+  let endTicks: (() => void) | undefined;
   return {
-    async enqueue(runId, at) {
-      await queue.add(runId, at?.getTime() ?? Date.now());
+    async enqueue(runId, options = {}) {
+      await queue.add(runId, options);
       tick();
     },
+    async limit(tenant, limits) {
+      await queue.limit(tenant, limits);
+      tick(); // Some may start now that had to wait.
+    },
+    queues: () => queue.queues(),
+    forget: (runId) => queue.forget(runId),
     async wake(runId) {
-      await backend.sendSignal({ signal: wakeSignal(runId), data: null, idempotencyKey: null });
+      await queue.wake(runId);
       tick();
     },
     work(options) {
-      const worker = startWorker({ backend, queue }, options);
+      endTicks ??= ticks?.onTick(tickOwn);
+      const worker = startEngineWorker(parts, options);
       workers.add(worker);
       return {
         get active() {
@@ -40,12 +64,12 @@ export function createEngine({ backend, queue }: EngineParts): RunEngine {
         },
       };
     },
-    purge: (before) => queue.purge(before.getTime()),
-    counts: () => queue.counts(Date.now()),
+    purge: (before) => queue.purge(before),
+    counts: () => queue.counts(),
     async close() {
+      endTicks?.();
       await Promise.all([...workers].map((worker) => worker.stop(0)));
-      await backend.stop();
-      await queue.close();
+      await parts.close();
     },
   };
 }

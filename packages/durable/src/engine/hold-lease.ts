@@ -1,11 +1,16 @@
-/** A lease while it is held: renewed every third of its time, and lost as soon as that fails or comes too late. */
-import type { Backend } from "openworkflow/internal";
+/**
+ * A lease while it is held: renewed every third of its time, and lost as soon as the store says so, or its time is over. Its
+ * time is counted by this process's own clock, which nobody sets, from the moment in which the last renewal that succeeded
+ * was sent: whenever the store got that, it counts from later on. A store that cannot be reached is asked again until then.
+ */
+import type { ClaimedRun, EngineBackend } from "./engine-queue.ts";
 
 interface LeaseToHold {
-  readonly backend: Backend;
-  readonly workflowRunId: string;
-  readonly holder: string;
+  readonly backend: EngineBackend;
+  readonly claim: ClaimedRun;
   readonly leaseMs: number;
+  /** When the claim was sent, by `performance.now()`. */
+  readonly sentAt: number;
 }
 
 export interface HeldLease {
@@ -17,11 +22,18 @@ export interface HeldLease {
   end(): void;
 }
 
-export function holdLease({ backend, workflowRunId, holder, leaseMs }: LeaseToHold): HeldLease {
+/** How many renewals there are in the time of a lease, and how many tries after one that failed. */
+const RENEWALS = 3;
+const TRIES = 20;
+
+export function holdLease({ backend, claim, leaseMs, sentAt }: LeaseToHold): HeldLease {
   const lost = new AbortController();
-  const renewal = setInterval(() => void renew(), leaseMs / 3);
-  let overdue = setTimeout(expire, leaseMs);
+  const { workflowRunId, holder } = claim;
   let isHeld = true;
+  let goodUntil = sentAt + leaseMs;
+  let overdue = setTimeout(expire, Math.max(0, goodUntil - performance.now()));
+  // Whether or not the one before was answered: that one may hang on a connection that is dead.
+  const renewal = setInterval(() => void renew(), leaseMs / RENEWALS);
 
   function end(): void {
     isHeld = false;
@@ -37,14 +49,32 @@ export function holdLease({ backend, workflowRunId, holder, leaseMs }: LeaseToHo
     lose(new Error("The lease was not renewed in time."));
   }
   async function renew(): Promise<void> {
+    const sent = performance.now();
+    if (sent >= goodUntil) expire(); // This process stood still: nobody may write for a lease that is over.
+    if (!isHeld) return;
     try {
       await backend.extendWorkflowRunLease({ workflowRunId, workerId: holder, leaseDurationMs: leaseMs });
       if (!isHeld) return;
+      goodUntil = Math.max(goodUntil, sent + leaseMs);
       clearTimeout(overdue);
-      overdue = setTimeout(expire, leaseMs);
+      overdue = setTimeout(expire, Math.max(0, goodUntil - performance.now()));
     } catch (fault) {
-      lose(fault);
+      if (await isOver(backend, claim)) lose(fault);
+      else setTimeout(() => void renew(), leaseMs / TRIES).unref();
     }
   }
   return { lost: lost.signal, drop: (why) => lose(new Error(why)), end };
+}
+
+/** Whether the store says that the claim is over: the run is settled, or another worker has it. */
+export async function isOver(
+  backend: EngineBackend,
+  { workflowRunId, holder }: ClaimedRun,
+): Promise<boolean> {
+  try {
+    const run = await backend.getWorkflowRun({ workflowRunId });
+    return run === null || run.status !== "running" || run.workerId !== holder;
+  } catch {
+    return false; // It says nothing: the lease's time decides.
+  }
 }

@@ -4,26 +4,50 @@
  */
 import { done, type Result, refused } from "@metier/base/result";
 import type { RecordStore } from "../record-store.ts";
-import type { MasterKey } from "./master-key.ts";
+import { forAllTenants } from "../tenant-scope.ts";
+import { type MasterKey, sealedUnder } from "./master-key.ts";
+import type { TenantKeys } from "./tenant-keys.ts";
 
-const RECORD = { tenant: "", kind: "master-key", id: "check" };
-const USE = { tenant: "", purpose: "master-key-check" };
+/** Of its record. */
+export const CHECK_KIND = "master-key";
+/** For what the value is sealed: for nobody in particular. */
+export const CHECK_USE = { tenant: "", purpose: "master-key-check" };
+const RECORD = { tenant: "@system", kind: CHECK_KIND, id: "check" };
+/** Where versions before tenants kept it. */
+const EARLIER = { ...RECORD, tenant: "" };
 const VALUE = "This was sealed with the master key of this folder.";
 
-/** Keeps the value on the first start, and under the newest key once that has opened it. */
-export async function holdToKey(records: RecordStore, keys: MasterKey): Promise<Result<undefined>> {
-  const stored = await records.get(RECORD);
-  const sealed = typeof stored?.body.sealed === "string" ? stored.body.sealed : undefined;
-  if (sealed !== undefined && !keys.unseal(USE, sealed).ok) return refuseOther(keys.newest, keyOf(sealed));
-  if (sealed === undefined || keyOf(sealed) !== keys.newest) {
-    await records.put(RECORD, { sealed: keys.seal(USE, VALUE) }, stored?.revision ?? 0);
-  }
-  return done(undefined);
+/**
+ * Keeps the value on the first start. Where a newer key has come, the keys of tenants are sealed with it, and then the value:
+ * a start that is killed between them does it again.
+ */
+export function holdToKey(
+  records: RecordStore,
+  keys: MasterKey,
+  tenants: Pick<TenantKeys, "rewrap">,
+): Promise<Result<undefined>> {
+  return forAllTenants(() => hold(records, keys, tenants));
 }
 
-/** The id of the key, which says nothing about the key. */
-function keyOf(sealed: string): string {
-  return sealed.split(".")[1] ?? "";
+async function hold(
+  records: RecordStore,
+  keys: MasterKey,
+  tenants: Pick<TenantKeys, "rewrap">,
+): Promise<Result<undefined>> {
+  const stored = await records.get(RECORD);
+  const { body } = stored ?? (await records.get(EARLIER)) ?? { body: {} };
+  const sealed = "sealed" in body && typeof body.sealed === "string" ? body.sealed : undefined;
+  const under = sealed === undefined ? undefined : (sealedUnder(sealed) ?? "");
+  if (sealed !== undefined && !keys.unseal(CHECK_USE, sealed).ok)
+    return refuseOther(keys.newest, under ?? "");
+  if (under !== keys.newest || stored === undefined) {
+    if (under !== undefined) await tenants.rewrap();
+    const value = { sealed: keys.seal(CHECK_USE, VALUE) };
+    const isKept = await records.put(RECORD, value, stored?.revision ?? 0);
+    // Another process has started at the same time, perhaps with another key.
+    if (isKept === undefined) return hold(records, keys, tenants);
+  }
+  return done(undefined);
 }
 
 function refuseOther(newest: string, expected: string): Result<never> {

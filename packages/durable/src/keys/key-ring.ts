@@ -10,10 +10,15 @@ import { done, type Refusal, type Result, refused } from "@metier/base/result";
 import { fitShape, listShape, recordShape, testedShape } from "@metier/base/shape";
 import { withLock } from "@metier/base/turns";
 
-export interface MasterKeyPlaces {
-  readonly environment: Environment;
+export interface MasterKeyPlaces extends SharedKeyPlace {
   /** `<state>/master-key.json`, or wherever it is to be. */
   readonly file: string;
+}
+
+/** Of processes on several machines: no file is theirs in common. */
+export interface SharedKeyPlace {
+  readonly environment: Environment;
+  readonly file?: string | undefined;
 }
 
 interface RingKey {
@@ -36,15 +41,21 @@ const FILE_SHAPE = recordShape<{ readonly keys: readonly string[] }>({
 });
 
 /** Makes the file when neither it nor the variable is there. */
-export function readKeyRing(places: MasterKeyPlaces): Result<KeyRing> {
-  const given = readVariable(places.environment);
+export function readKeyRing({ environment, file }: SharedKeyPlace): Result<KeyRing> {
+  const given = readVariable(environment);
   if (!given.ok) return given;
-  if (given.value.length === 0) makeKeyFile(places.file);
-  const kept = readKeyFile(places.file);
+  if (file !== undefined && given.value.length === 0) makeKeyFile(file);
+  const kept = file === undefined ? done([]) : readKeyFile(file);
   if (!kept.ok) return kept;
   const [newest, ...older] = [...given.value, ...kept.value];
-  return newest ? done([newest, ...older]) : refused(damaged(places.file));
+  if (newest) return done([newest, ...older]);
+  return refused(file === undefined ? MISSING : damaged(file));
 }
+
+const MISSING: Refusal = {
+  message: `\`${VARIABLE}\` is not set, and processes that share a database need the same key.`,
+  hint: "Make one with `openssl rand -hex 32`, keep a copy of it, and set it for every `metier serve` and `metier worker`.",
+};
 
 /** A new key before all others, in the file. */
 export function addKey(places: MasterKeyPlaces): Result<KeyRing> {

@@ -1,10 +1,10 @@
 /**
- * The master key: nothing is encrypted with it. From it come the keys of tenants, one for each purpose; and small secrets are
- * sealed with one of those, so that a sealed text opens for its tenant and its purpose alone.
+ * The master key: nothing is encrypted with it. From it come keys for each tenant and purpose; small secrets are sealed with
+ * those, the tenants' own keys among them (`tenant-keys.ts`), so that a sealed text opens for its tenant and its purpose alone.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { done, type Result, refused } from "@metier/base/result";
-import { addKey, type KeyRing, type MasterKeyPlaces, readKeyRing } from "./key-ring.ts";
+import { addKey, type KeyRing, type MasterKeyPlaces, readKeyRing, type SharedKeyPlace } from "./key-ring.ts";
 
 /** Whose key, and for what. */
 export interface KeyUse {
@@ -12,7 +12,8 @@ export interface KeyUse {
   readonly purpose: string;
 }
 
-export interface MasterKey {
+/** Keys with ids: what is encrypted names the one that it is under. */
+export interface KeySet {
   /** The id of the key under which everything new is put. */
   readonly newest: string;
   /** Of all keys that are here, the newest first. */
@@ -24,12 +25,14 @@ export interface MasterKey {
   unseal(use: KeyUse, sealed: string): Result<string>;
 }
 
+export type MasterKey = KeySet;
+
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^metier1\.(?<id>[0-9a-f]{16})\.(?<body>[\w-]+)$/;
 
-export function openMasterKey(places: MasterKeyPlaces): Result<MasterKey> {
+export function openMasterKey(places: SharedKeyPlace): Result<MasterKey> {
   const ring = readKeyRing(places);
   return ring.ok ? done(makeMasterKey(ring.value, places)) : ring;
 }
@@ -40,7 +43,7 @@ export function rotateMasterKey(places: MasterKeyPlaces): Result<MasterKey> {
   return ring.ok ? done(makeMasterKey(ring.value, places)) : ring;
 }
 
-function makeMasterKey(ring: KeyRing, places: MasterKeyPlaces): MasterKey {
+function makeMasterKey(ring: KeyRing, places: SharedKeyPlace): MasterKey {
   const derived = new Map<string, Buffer>();
   let known = ring;
   const find = (id: string): Buffer | undefined => {
@@ -52,26 +55,40 @@ function makeMasterKey(ring: KeyRing, places: MasterKeyPlaces): MasterKey {
     }
     return bytesOf();
   };
-  const derive = ({ tenant, purpose }: KeyUse, id: string): Buffer | undefined => {
-    const name = JSON.stringify([id, purpose, tenant]);
+  const derive = (use: KeyUse, id: string): Buffer | undefined => {
+    const name = JSON.stringify([id, use.purpose, use.tenant]);
     const before = derived.get(name);
     const bytes = before ? undefined : find(id);
     if (before || bytes === undefined) return before;
-    const info = JSON.stringify([purpose, tenant]);
-    const key = Buffer.from(hkdfSync("sha256", bytes, "metier-durable-1", info, 32));
+    const key = deriveKey(bytes, use);
     derived.set(name, key);
     return key;
   };
   const [{ id: newest }] = ring;
+  return sealWith({ newest, listIds: () => known.map(({ id }) => id), derive });
+}
+
+/** From a key that nothing is encrypted with, the one for this purpose of this tenant. */
+export function deriveKey(bytes: Buffer, { tenant, purpose }: KeyUse): Buffer {
+  const info = JSON.stringify([purpose, tenant]);
+  return Buffer.from(hkdfSync("sha256", bytes, "metier-durable-1", info, 32));
+}
+
+interface DerivedKeys extends Pick<KeySet, "newest" | "derive"> {
+  listIds(): readonly string[];
+}
+
+export function sealWith({ newest, listIds, derive }: DerivedKeys): KeySet {
   return {
     newest,
     get ids() {
-      return known.map(({ id }) => id);
+      return listIds();
     },
     derive,
     seal: (use, text) => sealText(use, text, newest, derive(use, newest)),
     unseal(use, sealed) {
-      const { id = "", body = "" } = SEALED.exec(sealed)?.groups ?? {};
+      const id = sealedUnder(sealed) ?? "";
+      const { body = "" } = SEALED.exec(sealed)?.groups ?? {};
       const key = derive(use, id);
       const text = key && openText(use, Buffer.from(body, "base64url"), key);
       if (text !== undefined) return done(text);
@@ -82,6 +99,11 @@ function makeMasterKey(ring: KeyRing, places: MasterKeyPlaces): MasterKey {
       });
     },
   };
+}
+
+/** The id of its key, which says nothing about the key. `undefined`: it is no sealed text. */
+export function sealedUnder(sealed: string): string | undefined {
+  return SEALED.exec(sealed)?.groups?.id;
 }
 
 function sealText(use: KeyUse, text: string, id: string, key: Buffer | undefined): string {

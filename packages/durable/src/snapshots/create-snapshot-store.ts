@@ -3,78 +3,126 @@ import { realpathSync } from "node:fs";
 import { done, type Result } from "@metier/base/result";
 import { createTurns, mapBounded } from "@metier/base/turns";
 import type { NeededSnapshot } from "../journal-store.ts";
-import type { MasterKey } from "../keys/master-key.ts";
-import type { BlobStore, SnapshotScope, SnapshotStore } from "../snapshot-store.ts";
-import { countBytes, refuseFull, type SnapshotLimits } from "./count-bytes.ts";
+import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { BlobStore, SnapshotScope, SnapshotStore, TenantSnapshots } from "../snapshot-store.ts";
+import { collectBlobs, deleteAll } from "./collect-blobs.ts";
+import { countBytes, refuseFull, type SnapshotLimits, type StorageOf, sumBytes } from "./count-bytes.ts";
 import { layOutSnapshot } from "./lay-out-snapshot.ts";
 import { type KeptFile, readManifest, writeManifest } from "./manifest.ts";
 import { type ReadFiles, readFile } from "./read-files.ts";
-import { type BlobKind, damagedSnapshot, sealFor } from "./seal-blob.ts";
+import { type BlobKind, damagedSnapshot, sealFor, type TenantBlobs } from "./seal-blob.ts";
 import { type FolderBounds, walkFolder } from "./walk-folder.ts";
 
 interface SnapshotStoreOptions {
   readonly blobs: BlobStore;
-  readonly keys: MasterKey;
+  readonly keys: Pick<TenantKeys, "of">;
   readonly bounds?: FolderBounds;
   readonly limits?: SnapshotLimits | undefined;
+  /** Default: all tenants have what `limits` says. */
+  readonly storageOf?: StorageOf | undefined;
+  /**
+   * Where other processes use the same blobs: how long nobody removes what was stored, in milliseconds, needed or not. A
+   * snapshot has to be in the journal before half of it is over. Default: 0, this process is the only one.
+   */
+  readonly graceMs?: number | undefined;
 }
 
 const BOUNDS: FolderBounds = { maxEntries: 50_000, maxBytes: 4 * 1024 ** 3 };
 const MOST_AT_ONCE = 8;
+/** Longer than it takes to write down what was taken. */
+const RECENT_MS = 60_000;
+const MOST_RECENT = 10_000;
 /** Folders of which it is known what was read; of any other, all files are read. */
 const MOST_FOLDERS = 200;
 
-export function createSnapshotStore({
-  blobs,
-  keys,
-  bounds = BOUNDS,
-  limits = {},
-}: SnapshotStoreOptions): SnapshotStore {
-  const counting = countBytes(blobs, limits);
+export function createSnapshotStore(options: SnapshotStoreOptions): TenantSnapshots {
+  const { blobs, keys, bounds = BOUNDS, limits = {}, graceMs = 0 } = options;
+  const { storageOf = async () => undefined } = options;
+  const renewMs = graceMs > 0 ? graceMs / 2 : Number.POSITIVE_INFINITY;
+  const counting = countBytes({ blobs, limits, storageOf, renewMs });
   const folders = new Map<string, ReadFiles>();
-  const load = async (kind: BlobKind, name: string, scope: SnapshotScope): Promise<Buffer> => {
-    const sealed = await blobs.get(name);
-    if (sealed === undefined) throw damagedSnapshot(`a part of it is missing (\`${name}\`)`);
-    return sealFor(keys, scope.tenant).open(kind, name, sealed);
-  };
+  const openSealing = async (tenant: string): Promise<TenantBlobs> => sealFor(await keys.of(tenant), tenant);
+  const load = (kind: BlobKind, name: string, sealing: TenantBlobs): Promise<Buffer> =>
+    loadBlob(blobs, kind, name, sealing);
   const turns = createTurns();
-  const collect = async (needed: readonly NeededSnapshot[]): Promise<number> => {
-    const reached = new Set<string>();
-    for (const { tenant, name } of needed) {
-      reached.add(name);
-      const { files } = readManifest(await load("manifest", name, { tenant }));
-      for (const part of files.flatMap(({ parts }) => parts)) reached.add(part);
-    }
-    const unused = (await blobs.list("")).filter((name) => !reached.has(name));
-    await mapBounded(unused, MOST_AT_ONCE, (name) => blobs.delete(name));
-    folders.clear(); // What was read before may have been stored in one of them.
+  const recent = rememberTaken();
+  const forgetKnown = (): void => {
+    folders.clear(); // What was read before may have been stored in what was removed.
     counting.forget();
-    return unused.length;
   };
   const takeNow: SnapshotStore["take"] = async (folder, scope) => {
     const { tenant } = scope;
     const root = realpathSync.native(folder);
     const found = await walkFolder(root, bounds);
     if (!found.ok) return found;
-    const sealing = sealFor(keys, tenant);
+    const sealing = await openSealing(tenant);
     const known = recall(folders, JSON.stringify([tenant, root]));
-    const counted = await counting.count(scope, sealing.prefixes());
-    const reading = { root, blobs: counted, sealing, known };
-    const read = await mapBounded(found.value.files, MOST_AT_ONCE, (file) => readFile(reading, file));
-    const files = allDone(read);
+    const keep = await counting.open(scope, sealing.prefixes());
+    const reading = { root, keep, sealing, known, believedSince: Date.now() - renewMs };
+    const files = allDone(
+      await mapBounded(found.value.files, MOST_AT_ONCE, (file) => readFile(reading, file)),
+    );
     if (!files.ok) return files;
     forgetOthers(known, files.value);
     const manifest = writeManifest({ ...found.value, files: files.value });
     const name = sealing.nameOf("manifest", manifest);
-    if (!(await blobs.has(name))) await counted.put(name, sealing.seal(name, manifest));
+    await keep(name, () => sealing.seal(name, manifest));
+    recent.add({ tenant, name });
     return done(name);
   };
+  const partsOf = async ({ tenant }: SnapshotScope, name: string): Promise<readonly string[]> => {
+    const { files } = readManifest(await load("manifest", name, await openSealing(tenant)));
+    return files.flatMap(({ parts }) => parts);
+  };
+  const prefixesOf = async (tenant: string) => (await openSealing(tenant)).prefixes();
   return {
     take: (folder, scope) => turns.beside(() => takeNow(folder, scope).catch(refuseFull)),
-    collect: (needed) => turns.alone(() => collect(needed)),
+    collect: (needed) =>
+      turns.alone(async () => {
+        const all = typeof needed === "function" ? [...(await needed()), ...recent.list()] : needed;
+        return collectBlobs({ blobs, graceMs, partsOf, prefixesOf }, all).finally(forgetKnown);
+      }),
     async restore(name, folder, scope) {
-      const manifest = readManifest(await load("manifest", name, scope));
-      await layOutSnapshot(folder, manifest, (part) => load("part", part, scope));
+      const sealing = await openSealing(scope.tenant);
+      const manifest = readManifest(await load("manifest", name, sealing));
+      await layOutSnapshot(folder, manifest, (part) => load("part", part, sealing));
+    },
+    bytes: async (tenant) => sumBytes(blobs, await prefixesOf(tenant)),
+    clear: (tenant) =>
+      turns.alone(async () => deleteAll(blobs, await prefixesOf(tenant)).finally(forgetKnown)),
+  };
+}
+
+async function loadBlob(
+  blobs: BlobStore,
+  kind: BlobKind,
+  name: string,
+  sealing: TenantBlobs,
+): Promise<Buffer> {
+  const sealed = await blobs.get(name);
+  if (sealed === undefined) throw damagedSnapshot(`a part of it is missing (\`${name}\`)`);
+  return sealing.open(kind, name, sealed);
+}
+
+interface TakenSnapshots {
+  add(taken: NeededSnapshot): void;
+  list(): readonly NeededSnapshot[];
+}
+
+function rememberTaken(): TakenSnapshots {
+  const taken = new Map<string, { readonly tenant: string; readonly at: number }>();
+  const forgetOld = (): void => {
+    for (const [name, { at }] of taken) if (Date.now() - at > RECENT_MS) taken.delete(name);
+  };
+  return {
+    add({ tenant, name }) {
+      taken.delete(name);
+      taken.set(name, { tenant, at: Date.now() });
+      if (taken.size > MOST_RECENT) forgetOld();
+    },
+    list() {
+      forgetOld();
+      return [...taken].map(([name, { tenant }]) => ({ tenant, name }));
     },
   };
 }

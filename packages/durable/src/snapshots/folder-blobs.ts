@@ -3,27 +3,27 @@
  * it without blocking, since a folder with thousands of files is thousands of flushes.
  */
 import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeOwnedName } from "@metier/base/files";
-import type { BlobStore } from "../snapshot-store.ts";
+import type { BlobStore, StoredBlob } from "../snapshot-store.ts";
 
 /** `<tenant>/<digest>`; nothing else becomes a path. */
-const NAME = /^(?<owner>[0-9a-f]{16})\/(?<shard>[0-9a-f]{2})(?<rest>[0-9a-f]{62})$/;
+export const BLOB_NAME = /^(?<owner>[0-9a-f]{16})\/(?<shard>[0-9a-f]{2})(?<rest>[0-9a-f]{62})$/;
 
 export function openFolderBlobs(folder: string): BlobStore {
   const fileOf = (name: string): string => {
-    const { owner, shard, rest } = NAME.exec(name)?.groups ?? {};
+    const { owner, shard, rest } = BLOB_NAME.exec(name)?.groups ?? {};
     if (owner === undefined || shard === undefined || rest === undefined) {
       throw new Error(`\`${name}\` is not the name of a blob.`);
     }
     return join(folder, owner, shard, rest);
   };
   return {
-    has: (name) => isThere(fileOf(name)),
+    storedAt: async (name) => (await look(fileOf(name)))?.storedAt,
     async put(name, bytes) {
       const file = fileOf(name);
-      if (!(await isThere(file))) await writeFlushed(file, bytes);
+      if ((await look(file)) === undefined || !(await renew(file))) await writeFlushed(file, bytes);
     },
     async get(name) {
       try {
@@ -36,15 +36,11 @@ export function openFolderBlobs(folder: string): BlobStore {
     async delete(name) {
       await rm(fileOf(name), { force: true });
     },
-    async list(prefix) {
-      const names: string[] = [];
-      for await (const name of namesIn(folder, prefix)) names.push(name);
-      return names.sort();
-    },
-    async bytes(prefix) {
-      let sum = 0;
-      for await (const name of namesIn(folder, prefix)) sum += await sizeOf(fileOf(name));
-      return sum;
+    async *entries(prefix) {
+      for await (const name of namesIn(folder, prefix)) {
+        const found = await look(fileOf(name));
+        if (found !== undefined) yield { name, ...found };
+      }
     },
   };
 }
@@ -55,18 +51,31 @@ async function* namesIn(folder: string, prefix: string): AsyncGenerator<string> 
     for (const shard of await entriesOf(join(folder, owner))) {
       for (const rest of await entriesOf(join(folder, owner, shard))) {
         const name = `${owner}/${shard}${rest}`;
-        if (NAME.test(name) && name.startsWith(prefix)) yield name;
+        if (BLOB_NAME.test(name) && name.startsWith(prefix)) yield name;
       }
     }
   }
 }
 
-/** None for a file that was removed meanwhile. */
-async function sizeOf(file: string): Promise<number> {
+/** `undefined`: it is not there, or not any more. */
+async function look(file: string): Promise<Omit<StoredBlob, "name"> | undefined> {
   try {
-    return (await stat(file)).size;
+    const { size, mtimeMs } = await stat(file);
+    return { bytes: size, storedAt: mtimeMs };
   } catch (error) {
-    if (isMissing(error)) return 0;
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** `false`: it has been removed meanwhile. */
+async function renew(file: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(file, now, now);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
     throw error;
   }
 }
@@ -92,16 +101,6 @@ async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-async function isThere(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
   }
 }
 

@@ -8,8 +8,7 @@
 import { type BigIntStats, closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { done, type Result, refused } from "@metier/base/result";
-import type { BlobStore } from "../snapshot-store.ts";
-import { SnapshotsFull } from "./count-bytes.ts";
+import { type KeepBlob, SnapshotsFull } from "./count-bytes.ts";
 import type { KeptFile } from "./manifest.ts";
 import type { TenantBlobs } from "./seal-blob.ts";
 import { describePath, type FoundFile, openPlain, unreadable } from "./walk-folder.ts";
@@ -25,6 +24,8 @@ interface ReadFile {
   readonly stamp: string;
   /** Whether a file with that stamp must still have that content. */
   readonly isSettled: boolean;
+  /** When its parts were known to be stored. */
+  readonly keptAt: number;
   readonly parts: readonly string[];
 }
 
@@ -33,15 +34,17 @@ export type ReadFiles = Map<string, ReadFile>;
 
 interface FileReading {
   readonly root: string;
-  readonly blobs: BlobStore;
+  readonly keep: KeepBlob;
   readonly sealing: TenantBlobs;
   readonly known: ReadFiles;
+  /** Parts that were stored before this time may have been removed by another process. */
+  readonly believedSince: number;
 }
 
 export async function readFile(reading: FileReading, file: FoundFile): Promise<Result<KeptFile>> {
   const { path, stats } = file;
   const before = reading.known.get(path);
-  if (before?.isSettled && before.stamp === stampOf(stats))
+  if (before?.isSettled && before.keptAt >= reading.believedSince && before.stamp === stampOf(stats))
     return done(entryOf(file.path, stats, before.parts));
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const opened = openPlain(reading.root, path);
@@ -64,7 +67,7 @@ export async function readFile(reading: FileReading, file: FoundFile): Promise<R
 
 /** `undefined`: it was changed meanwhile. */
 async function readOpened(
-  { blobs, sealing, known }: FileReading,
+  { keep, sealing, known }: FileReading,
   path: string,
   descriptor: number,
 ): Promise<KeptFile | undefined> {
@@ -76,13 +79,13 @@ async function readOpened(
     const part = await readPart(descriptor, position, Math.min(PART_BYTES, Number(stats.size) - position));
     if (part === undefined) return undefined;
     const name = sealing.nameOf("part", part);
-    if (!(await blobs.has(name))) await blobs.put(name, sealing.seal(name, part));
+    await keep(name, () => sealing.seal(name, part));
     parts.push(name);
   }
   const stamp = stampOf(stats);
   if (stampOf(fstatSync(descriptor, { bigint: true })) !== stamp) return undefined;
   const isSettled = Number(stats.ctimeNs / 1_000_000n) < startedAt - CLOCK_MS;
-  known.set(path, { stamp, isSettled, parts });
+  known.set(path, { stamp, isSettled, keptAt: startedAt, parts });
   return entryOf(path, stats, parts);
 }
 

@@ -4,17 +4,18 @@
  * bytes say anything to who does not have the tenant's key.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from "node:crypto";
-import type { KeyUse, MasterKey } from "../keys/master-key.ts";
+import type { KeySet, KeyUse } from "../keys/master-key.ts";
+import { DamagedSnapshotError } from "../snapshot-store.ts";
 
 export type BlobKind = "part" | "manifest";
 
 export interface TenantBlobs {
-  /** What the names of all its blobs begin with, one for each master key. */
+  /** What the names of all its blobs begin with, one for each key. */
   prefixes(): readonly string[];
   nameOf(kind: BlobKind, bytes: Uint8Array): string;
   /** Under the name that `nameOf` gave. */
   seal(name: string, bytes: Uint8Array): Buffer;
-  /** Throws when it was changed, is another one, or its master key is gone. */
+  /** Throws when it was changed, is another one, or its key is gone. */
   open(kind: BlobKind, name: string, sealed: Uint8Array): Buffer;
 }
 
@@ -25,12 +26,15 @@ const TAG_BYTES = 16;
 /** Allowed once for each key; here every key is used once. */
 const NONCE = Buffer.alloc(12);
 
-export function sealFor(keys: MasterKey, tenant: string): TenantBlobs {
+export function sealFor(keys: KeySet, tenant: string): TenantBlobs {
   const names: KeyUse = { tenant, purpose: "snapshot-names" };
   const contents: KeyUse = { tenant, purpose: "snapshot-contents" };
   const keyFor = (use: KeyUse, id: string): Buffer => {
     const key = keys.derive(use, id);
-    if (key === undefined) throw damagedSnapshot(`it is under master key \`${id}\`, which is not here`);
+    if (key === undefined)
+      throw damagedSnapshot(
+        `it is under key \`${id}\`, which is not here: a master key is missing, or its tenant was removed`,
+      );
     return key;
   };
   const digest = (id: string, kind: BlobKind, bytes: Uint8Array): Buffer =>
@@ -74,6 +78,6 @@ function decrypt(blob: Buffer, header: Buffer, key: Buffer): Buffer {
   }
 }
 
-export function damagedSnapshot(why: string): Error {
-  return new Error(`The snapshot cannot be restored: ${why}.`);
+export function damagedSnapshot(why: string): DamagedSnapshotError {
+  return new DamagedSnapshotError(why);
 }

@@ -34,7 +34,7 @@ export function claimHome(folder: string): Result<HomeClaim> {
     if ((error as { readonly errcode?: number }).errcode !== BUSY) throw error;
     return refused({
       message: `Another process already serves or works on \`${folder}\`, and its SQLite files belong to one process at a time.`,
-      hint: "Stop that process, or choose another home folder with `--home`. Sharing a Postgres database with `--database` comes with a later version.",
+      hint: "Stop that process, or choose another home folder with `--home`. Many processes can share a database: `--database` and `--object-store`.",
     });
   }
 }

@@ -6,7 +6,18 @@ import { sumUsage } from "./usage.ts";
 
 export type JournalReading = Pick<
   JournalStore,
-  "get" | "list" | "usage" | "entries" | "snapshots" | "events" | "question" | "questionFor" | "questions"
+  | "get"
+  | "list"
+  | "usage"
+  | "entries"
+  | "snapshots"
+  | "lastSnapshot"
+  | "countByStatus"
+  | "cancelled"
+  | "events"
+  | "question"
+  | "questionFor"
+  | "questions"
 >;
 
 export function readJournal(database: Database): JournalReading {
@@ -31,6 +42,23 @@ export function readJournal(database: Database): JournalReading {
       );
       return rows.map((row) => ({ tenant: String(row.tenant), name: String(row.snapshot) }));
     },
+    async lastSnapshot(rootId) {
+      const sql = `SELECT snapshot FROM entries JOIN runs ON runs.id = run_id
+        WHERE root_id = ? AND snapshot IS NOT NULL ORDER BY entries.position DESC LIMIT 1`;
+      const row = one(sql, rootId);
+      return row && String(row.snapshot);
+    },
+    async countByStatus(tenant) {
+      const where = tenant === undefined ? "" : "AND tenant = ?";
+      const sql = `SELECT status, count(*) AS count FROM runs WHERE parent_id IS NULL ${where} GROUP BY status`;
+      const rows = all(sql, ...(tenant === undefined ? [] : [tenant]));
+      return Object.fromEntries(rows.map((row) => [String(row.status), Number(row.count)]));
+    },
+    async cancelled(runIds) {
+      // One text for any number of them, so that it is prepared once.
+      const sql = "SELECT id FROM runs WHERE is_cancelled = 1 AND id IN (SELECT value FROM json_each(?))";
+      return all(sql, JSON.stringify(runIds)).map((row) => String(row.id));
+    },
     async entries(runId) {
       const rows = all("SELECT key, value FROM entries WHERE run_id = ? ORDER BY position", runId);
       return rows.map((row) => ({ key: String(row.key), value: parseCell(row.value) }));
@@ -40,6 +68,14 @@ export function readJournal(database: Database): JournalReading {
       const rows = all(sql, runId, after, limit);
       return rows.map((row) => ({ seq: Number(row.seq), event: parseCell(row.event) }));
     },
+    ...readQuestions(database),
+  };
+}
+
+function readQuestions(database: Database): Pick<JournalReading, "question" | "questionFor" | "questions"> {
+  const one = (sql: string, ...values: readonly string[]): Row | undefined =>
+    database.statement(sql).get(...values);
+  return {
     async question(id) {
       const row = one("SELECT * FROM questions WHERE id = ?", id);
       return row && readQuestion(row);
@@ -51,7 +87,8 @@ export function readJournal(database: Database): JournalReading {
     async questions(filter) {
       const { where, values } = questionConditions(filter);
       const sql = `SELECT * FROM questions ${where} ORDER BY position LIMIT ?`;
-      return all(sql, ...values, filter.limit).map(readQuestion);
+      const rows: readonly Row[] = database.statement(sql).all(...values, filter.limit);
+      return rows.map(readQuestion);
     },
   };
 }

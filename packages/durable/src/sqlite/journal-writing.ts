@@ -17,6 +17,7 @@ import type { NewAuditLine } from "../record-store.ts";
 import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
+import { findFullQuota } from "./quotas.ts";
 import { type Row, readRun, writeOptionalJson } from "./rows.ts";
 import { noteUsage } from "./usage.ts";
 
@@ -30,12 +31,14 @@ const ENDED_NAMES = [...ENDED].map((status) => `'${status}'`).join(", ");
 export function writeJournal(database: Database): JournalWriting {
   const { statement, change, keep } = database;
   return {
-    async create(run, line) {
+    async create(run, line, quotas) {
       return keep(() => {
-        if (findRun(database, run.id)) return false;
+        if (findRun(database, run.id)) return "known";
+        const full = findFullQuota(database, run, quotas);
+        if (full) return full;
         insertRun(database, run, rootOf(database, run));
         appendLine(database, line);
-        return true;
+        return "created";
       });
     },
     async take({ rootId, holder, term }) {

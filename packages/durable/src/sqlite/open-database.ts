@@ -75,8 +75,9 @@ function connect(file: string): Result<Database> {
   makePrivateFile(file);
   const connection = new sqlite.value.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   return closeUnlessDone(connection, () => {
+    // What is deleted is overwritten: a user who wants to be gone must not stand in free pages of the file.
     connection.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
     );
     return done(wrap(connection, file));
   });

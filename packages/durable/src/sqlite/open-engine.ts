@@ -5,11 +5,15 @@ import { BackendSqlite } from "openworkflow/sqlite";
 import { createEngine } from "../engine/create-engine.ts";
 import { newWorkflowRun } from "../engine/engine-queue.ts";
 import type { RunEngine } from "../run-engine.ts";
-import { ENGINE_SCHEMA, endLeases, openEngineQueue } from "./engine-queue.ts";
+import { endLeases, openEngineQueue } from "./engine-queue.ts";
+import { ENGINE_SCHEMA } from "./engine-schema.ts";
 import { type Database, openDatabase, type Schema } from "./open-database.ts";
 
 /** Where all runs are that any worker may advance. */
 const SHARED_LANE = "metier";
+
+/** Nobody else works on the file, so this is for timers. */
+const POLL_MS = 250;
 
 interface EngineFile {
   readonly file: string;
@@ -36,7 +40,12 @@ export function openSqliteEngine({
   if (isAlone) endLeases(queue.value, lane);
   // Its statements are executed when it is called; the promise only says so.
   const createRun = (runId: string): void => void backend.createWorkflowRun(newWorkflowRun(runId));
-  return done(createEngine({ backend, queue: openEngineQueue(queue.value, lane, createRun) }));
+  const close = async (): Promise<void> => {
+    await backend.stop();
+    queue.value.close();
+  };
+  const parts = { backend, queue: openEngineQueue({ database: queue.value, lane, createRun }), close };
+  return done(createEngine({ ...parts, pollMs: POLL_MS }));
 }
 
 /** Nothing of its own: it only opens the file as ours are opened, before openworkflow does. */
@@ -75,8 +84,6 @@ function groupCalls(backend: BackendSqlite, { change }: Database): void {
       });
       return called;
     };
-  backend.createStepAttempt = grouped(backend.createStepAttempt);
   backend.completeWorkflowRun = grouped(backend.completeWorkflowRun);
-  backend.sleepWorkflowRun = grouped(backend.sleepWorkflowRun);
   backend.extendWorkflowRunLease = grouped(backend.extendWorkflowRunLease);
 }

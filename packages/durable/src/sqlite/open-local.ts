@@ -7,8 +7,10 @@ import { catchUp, catchUpOne } from "../catch-up.ts";
 import { holdToKey } from "../keys/hold-to-key.ts";
 import type { MasterKeyPlaces } from "../keys/key-ring.ts";
 import { type MasterKey, openMasterKey } from "../keys/master-key.ts";
+import { openTenantKeys, type TenantKeys } from "../keys/tenant-keys.ts";
 import type { LocalDurability } from "../local-durability.ts";
 import type { RecordStore } from "../record-store.ts";
+import type { TenantSnapshots } from "../snapshot-store.ts";
 import type { SnapshotLimits } from "../snapshots/count-bytes.ts";
 import { createSnapshotStore } from "../snapshots/create-snapshot-store.ts";
 import { openFolderBlobs } from "../snapshots/folder-blobs.ts";
@@ -17,9 +19,10 @@ import { openSqliteEngine } from "./open-engine.ts";
 import { openSqliteStore } from "./open-store.ts";
 
 /** With what only a service needs. */
-interface LocalState extends LocalDurability {
+export interface LocalState extends LocalDurability {
   readonly records: RecordStore;
-  readonly keys: MasterKey;
+  readonly snapshots: TenantSnapshots;
+  readonly keys: TenantKeys;
 }
 
 interface LocalPlace {
@@ -33,6 +36,8 @@ interface LocalPlace {
   readonly isCaughtUpLater?: boolean | undefined;
   /** What snapshots may take. */
   readonly snapshots?: SnapshotLimits | undefined;
+  /** What a tenant may store, by its quotas; `undefined`: what `snapshots` says. */
+  readonly storageOf?: ((tenant: string, records: RecordStore) => Promise<number | undefined>) | undefined;
 }
 
 /** Refused: a folder that another process works on, a Node without SQLite, a key that is none or another one. */
@@ -42,6 +47,7 @@ export async function openLocal({
   only,
   isCaughtUpLater = false,
   snapshots: limits,
+  storageOf,
 }: LocalPlace): Promise<Result<LocalState>> {
   const claim = claimHome(folder);
   if (!claim.ok) return claim;
@@ -54,13 +60,14 @@ export async function openLocal({
     return refusal;
   };
   const file = join(folder, "journal.db");
-  const keys = openKeys({ environment, file: join(folder, "master-key.json") }, file);
-  if (!keys.ok) return refuse(keys);
+  const master = openKeys({ environment, file: join(folder, "master-key.json") }, file);
+  if (!master.ok) return refuse(master);
   const store = openSqliteStore({ file });
   if (!store.ok) return refuse(store);
   const { journal, records } = store.value;
   closers.push(store.value.close);
-  const held = await holdToKey(records, keys.value);
+  const keys = openTenantKeys({ records, master: master.value });
+  const held = await holdToKey(records, master.value, keys);
   if (!held.ok) return refuse(held);
   const lane = only === undefined ? undefined : `run ${only}`;
   const engine = openSqliteEngine({ file, isAlone: true, lane });
@@ -73,8 +80,13 @@ export async function openLocal({
     journal,
     records,
     engine: engine.value,
-    snapshots: createSnapshotStore({ blobs, keys: keys.value, limits }),
-    keys: keys.value,
+    snapshots: createSnapshotStore({
+      blobs,
+      keys,
+      limits,
+      storageOf: async (tenant) => storageOf?.(tenant, records),
+    }),
+    keys,
     close,
   });
 }

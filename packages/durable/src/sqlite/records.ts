@@ -5,7 +5,7 @@ import type { Database } from "./open-database.ts";
 import { type Row, readAuditLine, readRecord } from "./rows.ts";
 
 export type RecordReading = Pick<RecordStore, "get" | "find" | "list" | "listAll" | "auditLines">;
-type RecordWriting = Pick<RecordStore, "put" | "delete">;
+type RecordWriting = Pick<RecordStore, "put" | "delete" | "forgetTenant">;
 
 export function readRecords(database: Database): RecordReading {
   const one = (sql: string, ...values: readonly string[]): Row | undefined =>
@@ -69,6 +69,10 @@ export function writeRecords(database: Database): RecordWriting {
         if (isGone) appendLine(database, line);
         return isGone;
       });
+    },
+    async forgetTenant(tenant) {
+      const sql = "DELETE FROM records WHERE tenant = ?";
+      return keep(() => Number(statement(sql).run(tenant).changes));
     },
   };
 }

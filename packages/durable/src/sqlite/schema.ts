@@ -129,4 +129,10 @@ INSERT INTO usage (run_id, tenant, created_at, skill, user_id, input_tokens, out
   FROM runs WHERE parent_id IS NULL AND result IS NOT NULL;
 `;
 
-export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS, TAKEN, USAGE] };
+/** For quotas: how many were started lately, and how many have not ended. */
+const STARTED = `
+CREATE INDEX runs_started ON runs (tenant, created_at) WHERE parent_id IS NULL;
+CREATE INDEX runs_by_tenant_and_status ON runs (tenant, status) WHERE parent_id IS NULL;
+`;
+
+export const STORE_SCHEMA: Schema = { name: "store", migrations: [RUNS + RECORDS, TAKEN, USAGE, STARTED] };

@@ -1,38 +1,11 @@
 /** What every engine does: each run is advanced by one worker at a time, and none is forgotten. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { AdvanceOutcome, EngineWorker, RunEngine, RunLease } from "../../src/index.ts";
+import { describe, expect, test } from "vitest";
+import type { RunEngine, RunLease } from "../../src/index.ts";
+import { ENDED, PARKED, startProcess, startWork, until } from "./engine-work.ts";
 import type { Opened, Stores } from "./opened.ts";
 import { newPlace, openIn, openNew } from "./use-stores.ts";
-
-interface Work {
-  readonly slots?: number;
-  readonly leaseMs?: number;
-  readonly onFault?: (fault: unknown) => void;
-  advance(lease: RunLease): Promise<AdvanceOutcome> | AdvanceOutcome;
-}
-
-function startWork(
-  engine: RunEngine,
-  { slots = 4, leaseMs = 10_000, onFault = fail, advance }: Work,
-): EngineWorker {
-  return engine.work({ slots, leaseMs, onFault, advance: async (lease) => advance(lease) });
-}
-
-function fail(fault: unknown): never {
-  throw fault;
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await delay(10);
-}
-
-const ENDED = { kind: "ended" } as const;
-const PARKED = { kind: "parked" } as const;
 
 export function describeEngine(stores: Stores): void {
   const open = async (): Promise<RunEngine> => (await openNew(stores)).engine;
@@ -48,6 +21,7 @@ export function describeEngine(stores: Stores): void {
         async advance({ runId }) {
           advanced.push(runId);
           most = Math.max(most, worker.active);
+          if (advanced.length <= 4) await until(() => most === 4);
           await delay(1);
           return ENDED;
         },
@@ -64,7 +38,7 @@ export function describeEngine(stores: Stores): void {
     test("starts runs in the order in which they came, and later ones when their time has come", async () => {
       const engine = await open();
       const started: string[] = [];
-      await engine.enqueue("later", new Date(Date.now() + 2000));
+      await engine.enqueue("later", { at: new Date(Date.now() + 2000) });
       for (const id of ["a", "b", "c"]) await engine.enqueue(id);
       expect(await engine.counts()).toEqual({ queued: 4, parked: 0, running: 0 });
       startWork(engine, {
@@ -253,7 +227,7 @@ export function describeEngine(stores: Stores): void {
       const place = newPlace();
       const opened = await openIn(stores, place);
       await startRun(opened, "r");
-      const worker = startProcess(stores, place, 600);
+      const worker = startProcess(stores, "engine-process.ts", place, 600);
       await worker.heard("started");
       worker.process.kill("SIGKILL");
       await once(worker.process, "exit");
@@ -273,7 +247,7 @@ export function describeEngine(stores: Stores): void {
       const opened = await openIn(stores, place);
       const { journal, engine } = opened;
       await startRun(opened, "r");
-      const worker = startProcess(stores, place, 600);
+      const worker = startProcess(stores, "engine-process.ts", place, 600);
       await worker.heard("started");
       await delay(100);
       worker.process.kill("SIGSTOP");
@@ -300,31 +274,4 @@ export function describeEngine(stores: Stores): void {
 async function startRun({ journal, engine }: Opened, id: string): Promise<void> {
   await journal.create({ id, tenant: "acme", order: {} });
   await engine.enqueue(id);
-}
-
-interface StartedProcess {
-  readonly process: ChildProcess;
-  /** Waits until it has said so. */
-  heard(what: string): Promise<void>;
-}
-
-function startProcess(stores: Stores, place: string, leaseMs: number): StartedProcess {
-  const script = fileURLToPath(new URL("../support/engine-process.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, stores.opener, place, String(leaseMs)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const said: string[] = [];
-  const faults: string[] = [];
-  createInterface(child.stdout).on("line", (line) => said.push((JSON.parse(line) as { what: string }).what));
-  child.stderr.on("data", (text: Buffer) => faults.push(text.toString()));
-  return {
-    process: child,
-    async heard(what) {
-      await until(() => {
-        if (child.exitCode !== null) throw new Error(`The worker ended: ${faults.join("")}`);
-        return said.includes(what);
-      });
-    },
-  };
 }

@@ -30,8 +30,8 @@ export function describeJournal(stores: Stores): void {
   describe(`a journal on ${stores.name}`, () => {
     test("keeps a run as it was asked for, once", async () => {
       const journal = await open();
-      expect(await journal.create(run("r1", { userId: "ada" }))).toBe(true);
-      expect(await journal.create(run("r1", { userId: "bob" }))).toBe(false);
+      expect(await journal.create(run("r1", { userId: "ada" }))).toBe("created");
+      expect(await journal.create(run("r1", { userId: "bob" }))).toBe("known");
       expect(await journal.get("r1")).toMatchObject({
         ...run("r1"),
         userId: "ada",
@@ -205,7 +205,10 @@ export function describeJournal(stores: Stores): void {
     test("marks a run that is to be cancelled, unless it has ended", async () => {
       const journal = await open();
       const lease = await begin(journal);
+      expect(await journal.cancelled(["r1", "none"])).toEqual([]);
       expect(await journal.cancel("r1")).toMatchObject({ id: "r1", isCancelled: true, status: "queued" });
+      expect(await journal.cancelled(["none", "r1"])).toEqual(["r1"]);
+      expect(await journal.cancelled([])).toEqual([]);
       await journal.write(lease, { runId: "r1", status: "cancelled" });
       expect(await journal.cancel("r1")).toBeUndefined();
       expect(await journal.cancel("none")).toBeUndefined();
@@ -297,7 +300,7 @@ export function describeJournal(stores: Stores): void {
         await journal.create(run(id, more));
         const lease = { rootId: id, holder: "h", term: 1 };
         await journal.take(lease);
-        await journal.createChild(lease, { ...run(`${id}-child`), parentId: id });
+        await journal.createChild(lease, { ...run(`${id}-child`, more), parentId: id });
         await journal.write(lease, { runId: `${id}-child`, status: "completed", result });
         await journal.write(lease, { runId: id, status: "completed", result, activeMs: 10 });
       };

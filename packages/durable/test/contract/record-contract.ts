@@ -53,6 +53,19 @@ export function describeRecords(stores: Stores): void {
       expect(await records.put(key, {}, 0)).toMatchObject({ revision: 1 });
     });
 
+    test("of a tenant can all be removed, whatever their kind; its log stays, as does what others have", async () => {
+      const records = await open();
+      const line: NewAuditLine = { tenant: "acme", actor: "k", action: "agent.created", subject: "writer" };
+      await records.put(key, {}, 0, line);
+      await records.put({ ...key, kind: "agent-version/writer" }, {}, 0);
+      await records.put({ ...key, tenant: "other" }, {}, 0);
+      expect(await records.forgetTenant("acme")).toBe(2);
+      expect(await records.forgetTenant("acme")).toBe(0);
+      expect(await records.get(key)).toBeUndefined();
+      expect(await records.get({ ...key, tenant: "other" })).toBeDefined();
+      expect(await records.auditLines("acme", 0, 10)).toHaveLength(1);
+    });
+
     test("have an audit log in which each line carries the digest of the one before", async () => {
       const records = await open();
       const line = { tenant: "acme", actor: "key-1", action: "skill.uploaded", subject: "greet" };

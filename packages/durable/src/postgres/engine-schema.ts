@@ -1,0 +1,74 @@
+/**
+ * What the engine needs beside openworkflow's tables. A migration that was released is never changed; new ones follow it.
+ *
+ * Everything that a worker asks for again and again is one function, one message and one short transaction. The engine's
+ * connections see all tenants (`metier.tenant` is `*` there), and all others see of these tables what their scope lets them.
+ */
+import { ENGINE_FUNCTIONS, IS_ACTIVE, NAMESPACE } from "./engine-functions.ts";
+import { keepTenantsApart } from "./schema.ts";
+
+/**
+ * The first index lets claims leave parked runs alone when they look for those past a deadline; nobody here has deadlines.
+ * The second makes a run that is released twice the same one.
+ */
+const RUNS = `
+ALTER TABLE openworkflow.workflow_runs
+  ADD COLUMN metier_tenant text NOT NULL DEFAULT 'default',
+  ADD COLUMN metier_user text,
+  ADD COLUMN metier_woken boolean NOT NULL DEFAULT false;
+CREATE INDEX metier_deadlines ON openworkflow.workflow_runs (namespace_id, deadline_at) WHERE deadline_at IS NOT NULL;
+CREATE UNIQUE INDEX metier_one_run ON openworkflow.workflow_runs (namespace_id, workflow_name);
+CREATE INDEX metier_active ON openworkflow.workflow_runs (metier_tenant, metier_user)
+  WHERE ${IS_ACTIVE};
+CREATE INDEX metier_ended ON openworkflow.workflow_runs (finished_at)
+  WHERE namespace_id = '${NAMESPACE}' AND status IN ('completed', 'failed', 'canceled');
+`;
+
+/**
+ * Who takes turns: tenants by the time of their last turn. `next_at` is never later than the first of their runs is due,
+ * and NULL only if none waits. Whoever adds a run shares a lock on the tenant's row until it is committed; whoever sets
+ * `next_at` later has that row alone, and so has seen all that was added.
+ */
+const QUEUE = `
+CREATE TABLE metier.engine_tenants (
+  tenant text PRIMARY KEY CHECK (tenant <> '' AND tenant <> '*'),
+  served timestamptz NOT NULL DEFAULT '-infinity',
+  next_at timestamptz,
+  per_tenant integer,
+  per_user integer
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
+CREATE INDEX engine_turns ON metier.engine_tenants (served, next_at, tenant) WHERE next_at IS NOT NULL;
+
+CREATE TABLE metier.engine_queue (
+  tenant text NOT NULL,
+  run_id text NOT NULL,
+  user_id text NOT NULL,
+  priority integer NOT NULL,
+  due_at timestamptz NOT NULL,
+  position bigint GENERATED ALWAYS AS IDENTITY,
+  PRIMARY KEY (tenant, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
+CREATE INDEX engine_queue_by_id ON metier.engine_queue (run_id);
+CREATE INDEX engine_queue_in_order ON metier.engine_queue (tenant, priority DESC, due_at, position);
+CREATE INDEX engine_queue_by_time ON metier.engine_queue (tenant, due_at);
+CREATE INDEX engine_queue_by_user ON metier.engine_queue (tenant, user_id, priority DESC, due_at, position);
+`;
+
+/**
+ * Plans follow statistics, and those of a queue that was empty when they were made read all of it once it has grown: so they
+ * are made anew after a few hundred changes.
+ */
+const STATISTICS = ["openworkflow.workflow_runs", "metier.engine_tenants", "metier.engine_queue"]
+  .map(
+    (table) =>
+      `ALTER TABLE ${table} SET (autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 200);\n`,
+  )
+  .join("");
+
+const WALLS = [
+  keepTenantsApart("openworkflow.workflow_runs", "metier_tenant"),
+  keepTenantsApart("metier.engine_tenants"),
+  keepTenantsApart("metier.engine_queue"),
+].join("");
+
+export const ENGINE_MIGRATIONS: readonly string[] = [RUNS + QUEUE + STATISTICS + WALLS + ENGINE_FUNCTIONS];
