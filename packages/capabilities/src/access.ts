@@ -119,6 +119,7 @@ export function checkVisible(definition: Restricted, caller: CapabilityCaller): 
 export interface RateLimits {
   /** Counts the call, or says after how many seconds there is room for it. */
   take(userId: string, capability: string): number | undefined;
+  forget(isMeant: (userId: string) => boolean): void;
 }
 
 /** Why the call is not made; it counts otherwise. */
@@ -163,6 +164,9 @@ export function createRateLimits({
       calls.set(key, [...recent, time]);
       if (calls.size > MOST_COUNTED) calls.delete(calls.keys().next().value ?? key);
       return undefined;
+    },
+    forget(isMeant) {
+      for (const key of calls.keys()) if (isMeant((JSON.parse(key) as [string])[0])) calls.delete(key);
     },
   };
 }

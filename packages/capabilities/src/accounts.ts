@@ -5,7 +5,7 @@
  */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { folderName, writeAtomic } from "@metier/base/files";
+import { folderName, removeFolder, writeAtomic } from "@metier/base/files";
 import type { Json } from "@metier/base/json";
 import { fitShape, jsonShape, recordShape, testedShape, textShape } from "@metier/base/shape";
 import { compareText, showNames, showValue } from "@metier/base/text";
@@ -17,13 +17,32 @@ import {
   type ProviderAccount,
 } from "./capability.ts";
 import { jsonObjectShape } from "./plain-json.ts";
-import { damagedFile, digestName, listStateFiles, readStateFile, userFolder } from "./state-files.ts";
+import {
+  damagedFile,
+  digestName,
+  listStateFiles,
+  listStateFolders,
+  readStateFile,
+  readStateFileIfSound,
+  userFolder,
+} from "./state-files.ts";
 
 /** What a user has linked; kept on disk, apart for each user. */
 export interface AccountStore {
   list(userId: string, capability: string): Promise<readonly ProviderAccount[]>;
   put(userId: string, capability: string, account: ProviderAccount): Promise<void>;
   remove(userId: string, capability: string, accountRef: string): Promise<boolean>;
+  /** Of all users. What cannot be read is left out. */
+  listAll(): readonly LinkedTo[];
+  /** Everything of this user, damaged or not. */
+  forget(userId: string): void;
+}
+
+/** An account, and who has linked it to what. */
+export interface LinkedTo {
+  readonly userId: string;
+  readonly capability: string;
+  readonly account: ProviderAccount;
 }
 
 const VERSION = 1;
@@ -80,6 +99,13 @@ export function openAccounts({ folder }: { readonly folder: string }): AccountSt
     async remove(userId, capability, accountRef) {
       return removeFile(fileOf(userId, capability, accountRef));
     },
+    listAll: () =>
+      listStateFolders(folder)
+        .flatMap((user) => listStateFolders(user))
+        .flatMap((own) =>
+          listStateFiles(own, ENDING).flatMap((name) => readAny(join(own, name + ENDING)) ?? []),
+        ),
+    forget: (userId) => removeFolder(userFolder(folder, userId)),
   };
 }
 
@@ -92,6 +118,12 @@ function removeFile(file: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;
   }
+}
+
+function readAny(file: string): LinkedTo | undefined {
+  const stored = fitShape(storedAccountShape, readStateFileIfSound(file));
+  if (typeof stored?.user !== "string" || typeof stored.capability !== "string") return undefined;
+  return { userId: stored.user, capability: stored.capability, account: stored.account };
 }
 
 /** `undefined`: it was unlinked meanwhile. */

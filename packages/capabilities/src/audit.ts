@@ -15,6 +15,7 @@ import {
 import { dirname } from "node:path";
 import { presentFields } from "@metier/base/json";
 import { withLock } from "@metier/base/turns";
+import { forgetInFiles, readLines } from "./audit-files.ts";
 import type { CapabilityCaller } from "./capability.ts";
 import type { AuditEntry } from "./capability-broker.ts";
 
@@ -24,6 +25,10 @@ export interface AuditLog {
    * not done.
    */
   write(entry: AuditEntry): void;
+  /** All that there are, in no order. */
+  each(visit: (entry: AuditEntry) => void): void;
+  /** Their lines stay, and lead to nobody. */
+  forget(isMeant: (user: string) => boolean): void;
 }
 
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
@@ -45,6 +50,10 @@ export function openAuditLog({
       const size = append(file, `${JSON.stringify(entry)}\n`, isChange);
       if (size >= maxBytes) rotate(file, maxBytes);
     },
+    each(visit) {
+      for (const each of allFiles(file)) for (const { entry } of readLines(each)) visit(entry);
+    },
+    forget: (isMeant) => forgetInFiles(file, allFiles(file), isMeant),
   };
 }
 
@@ -74,6 +83,12 @@ function rotate(file: string, maxBytes: number): void {
 
 function oldFile(file: string, number: number): string {
   return file.replace(/\.jsonl$/, `.${number}.jsonl`);
+}
+
+/** The one that is written first, then the newest; whether or not they are there. */
+function allFiles(file: string): readonly string[] {
+  const old = Array.from({ length: MOST_OLD_FILES }, (_, index) => oldFile(file, index + 1));
+  return [file, ...old];
 }
 
 function moveIfThere(from: string, to: string): void {

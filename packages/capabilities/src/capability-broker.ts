@@ -20,10 +20,18 @@ export interface CapabilityBroker {
     options?: BrokerCallOptions,
   ): Promise<Answer<InvokeAnswer>>;
   readonly auth: CapabilityAuth;
+  /**
+   * Removes all that is kept for them: accounts, sign-ins under way, secrets, results of changes. What the audit log has of
+   * them stays, and leads to nobody. No run of theirs may be under way.
+   */
+  forget(users: ForgottenUsers): Promise<void>;
   /** Providers as they are wired, with what went wrong: one that cannot start hinders no other. */
   providers(): Promise<readonly ProviderStatus[]>;
   close(): Promise<void>;
 }
+
+/** One user, or all whose `userId` begins so. */
+export type ForgottenUsers = { readonly userId: string } | { readonly prefix: string };
 
 /** Asks for one operation of a capability. */
 export interface InvokeRequest {
@@ -126,7 +134,7 @@ export interface AuditEntry {
   readonly requestId: string;
   /** What was asked for. */
   readonly action: "invoke" | "auth-begin" | "auth-complete" | "auth-poll" | "unlink";
-  /** The caller's `userId`. */
+  /** The caller's `userId`; of one who was forgotten a pseudonym, `p_…`, and the line has no chat and no account. */
   readonly user: string;
   /** The caller's chat. Absent: not known. */
   readonly chatId?: string;

@@ -80,6 +80,7 @@ export interface MutationPlans {
   keep(plan: MutationPlan): void;
   /** Decided: it was confirmed or refused. */
   settle(plan: MutationPlan): void;
+  forget(isMeant: (userId: string) => boolean): void;
 }
 
 export type PlannedChange = Omit<MutationPlan, "planId" | "fingerprint">;
@@ -124,5 +125,8 @@ export function createMutationPlans(now: () => number = Date.now): MutationPlans
       if (kept.size > MOST_PLANS) kept.delete(kept.keys().next().value ?? "");
     },
     settle: ({ planId }) => void kept.delete(planId),
+    forget(isMeant) {
+      for (const [id, { plan }] of kept) if (isMeant(plan.caller.userId)) kept.delete(id);
+    },
   };
 }

@@ -15,6 +15,7 @@ import type { MakeContext } from "./call-provider.ts";
 import type { CapabilityCaller, CapabilityListing } from "./capability.ts";
 import type { CapabilityBroker } from "./capability-broker.ts";
 import { createMutationPlans } from "./confirm-change.ts";
+import { forgetUsers } from "./forget-users.ts";
 import { invokeOperation } from "./invoke-operation.ts";
 import { openJournal } from "./journal.ts";
 import {
@@ -56,6 +57,7 @@ export function createBroker({
   const makeContext = createContexts(providers, vault);
   const flows = openFlows({ folder: join(folder, "flows"), vault, now });
   const limits = createRateLimits({ perMinute: rateLimit, now });
+  const namespaces = providers.map(({ namespace }) => namespace);
   const parts = {
     registry,
     accounts,
@@ -71,6 +73,7 @@ export function createBroker({
     preflight: (ids, caller) => checkDeclared(registry, ids, caller),
     invoke: (caller, request, options) => invokeOperation(parts, caller, request, options),
     auth: createAuth({ registry, accounts, flows, makeContext, audit, limits, now, flowTtlSeconds }),
+    forget: (users) => forgetUsers({ ...parts, flows, vault, namespaces }, users),
     providers: () => registry.statuses(),
     close: () => registry.close(),
   };

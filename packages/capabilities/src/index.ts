@@ -36,6 +36,7 @@ export type {
   CompleteRequest,
   Confirmed,
   ConfirmMutation,
+  ForgottenUsers,
   InvokeAnswer,
   InvokeRequest,
   KeepChange,

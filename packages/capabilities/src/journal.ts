@@ -8,7 +8,7 @@ import { rmSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readBounded, writeAtomic } from "@metier/base/files";
+import { readBounded, removeFolder, writeAtomic } from "@metier/base/files";
 import type { JsonObject } from "@metier/base/json";
 import { identifyProcess, isStillAlive, type ProcessIdentity } from "@metier/base/programs";
 import { withLock } from "@metier/base/turns";
@@ -33,6 +33,8 @@ export interface IdempotencyJournal {
   recall(call: JournaledCall): Answer<JsonObject> | undefined;
   /** The right to make the call; or what came of the same call, also of one that is just under way. */
   begin(call: JournaledCall, signal?: AbortSignal): Promise<JournalClaim | Answer<JsonObject>>;
+  /** All calls of this user, those too of which nobody knows whether they happened. */
+  forget(userId: string): void;
 }
 
 /** Exactly one of these ends it. */
@@ -91,6 +93,7 @@ export function openJournal({
     };
   };
   return {
+    forget: (userId) => removeFolder(userFolder(folder, userId)),
     recall(call) {
       const judged = judge(fileOf(call), call);
       return typeof judged === "string" ? undefined : judged;

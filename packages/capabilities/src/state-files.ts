@@ -1,6 +1,6 @@
 /** Small JSON files that are kept for a user, apart from those of every other user. A damaged one is told, never skipped. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MetierError } from "@metier/base/errors";
 import { readBounded } from "@metier/base/files";
@@ -53,6 +53,16 @@ export function readStateFile(file: string): unknown {
   }
 }
 
+/** `undefined` also for what is damaged. */
+export function readStateFileIfSound(file: string): unknown {
+  try {
+    return readStateFile(file);
+  } catch (error) {
+    if (error instanceof CapabilityStateError) return undefined;
+    throw error;
+  }
+}
+
 export function damagedFile(file: string, why: string): CapabilityStateError {
   return new CapabilityStateError(
     `\`${file}\` is damaged: ${why}.`,
@@ -62,10 +72,21 @@ export function damagedFile(file: string, why: string): CapabilityStateError {
 
 /** Names in the folder with that ending, without it; none when there is no folder. */
 export function listStateFiles(folder: string, ending: string): readonly string[] {
+  return entriesOf(folder)
+    .filter(({ name }) => name.endsWith(ending) && !name.startsWith("."))
+    .map(({ name }) => name.slice(0, -ending.length));
+}
+
+/** Paths of the folders in it; none when there is no folder. */
+export function listStateFolders(folder: string): readonly string[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name));
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(ending) && !name.startsWith("."))
-      .map((name) => name.slice(0, -ending.length));
+    return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

@@ -1,5 +1,5 @@
 /** The audit log on disk. */
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
@@ -58,4 +58,45 @@ test("a log that cannot be written says so", () => {
   const file = join(temporaryFolder(), "audit.jsonl");
   mkdirSync(file);
   expect(() => openAuditLog({ file }).write(ENTRY)).toThrow("EISDIR");
+});
+
+test("lines of a user who is forgotten stay where they are and lead to nobody, in old files too", () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "audit.jsonl");
+  const log = openAuditLog({ file, maxBytes: 500 });
+  const told = {
+    chatId: "7",
+    account: "ada@example.com",
+    inputDigest: "sha256:0",
+    idempotencyKey: "letter-1",
+  };
+  for (let number = 0; number < 10; number++) {
+    log.write({ ...ENTRY, user: number % 2 === 0 ? "" : "é", ...(number > 5 && told), durationMs: number });
+  }
+  const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  expect(names.length).toBeGreaterThan(1);
+  const sizes = () => names.map((name) => statSync(join(folder, name)).size);
+  const before = sizes();
+  const others = () => names.flatMap((name) => readLines(folder, name)).filter(({ user }) => user === "é");
+  const kept = others();
+  log.forget((user) => user === "");
+  expect(sizes()).toEqual(before);
+  expect(others()).toEqual(kept);
+  const lines = names.flatMap((name) => readLines(folder, name)).filter(({ user }) => user !== "é");
+  const { at, requestId, action, capability, outcome } = ENTRY;
+  const user = lines[0]?.user;
+  expect(user).toMatch(/^p_[0-9a-f]{12}$/);
+  expect(lines).toEqual(Array(5).fill({ at, requestId, action, user, capability, outcome }));
+});
+
+test("what is no line, such as one that was cut off, is left as it is", () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "audit.jsonl");
+  const log = openAuditLog({ file });
+  log.write(ENTRY);
+  writeFileSync(file, '\nnull\n{"user":"alice", cut off', { flag: "a" });
+  log.forget((user) => user === "alice");
+  const [line = "", ...others] = readFileSync(file, "utf8").split("\n");
+  expect(JSON.parse(line)).toMatchObject({ user: expect.stringMatching(/^p_/) });
+  expect(others).toEqual(["", "null", '{"user":"alice", cut off']);
 });

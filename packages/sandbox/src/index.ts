@@ -27,6 +27,7 @@ export { runProcess } from "./sandbox/process/run-process.ts";
 export { findArchivePackages, findInstalledPackages, findPrograms, NO_PROGRAMS } from "./sandbox/programs.ts";
 export {
   type CommandOutcome,
+  countCommands,
   quoteWord,
   refuseCommand,
   type Sandbox,

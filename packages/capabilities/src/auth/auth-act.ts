@@ -73,7 +73,7 @@ export async function performAct<Value>(
 
 /** `ask` gives nothing where the provider has no such part. */
 export function askSignIn<Value>(
-  { parts, caller }: AuthAct,
+  { parts, caller }: { readonly parts: Pick<AuthParts, "makeContext">; readonly caller: CapabilityCaller },
   { provider, timeoutMs }: RegisteredCapability,
   ask: (provider: CapabilityProvider, context: ProviderContext) => Promise<Answer<Value>> | undefined,
 ): Promise<Answer<Value>> {

@@ -9,14 +9,13 @@ import {
   answerWith,
   type CapabilityCaller,
   type CapabilityFault,
-  type ProviderAccount,
 } from "../capability.ts";
 import type { AuthFlow, CapabilityAuth } from "../capability-broker.ts";
-import { isVaultRef } from "../vault/open-vault.ts";
-import { type AuthAct, type AuthParts, askSignIn, performAct } from "./auth-act.ts";
+import { type AuthAct, type AuthParts, performAct } from "./auth-act.ts";
 import { beginSignIn } from "./begin-sign-in.ts";
 import { completeCallback, completeSignIn, pollSignIn } from "./complete-sign-in.ts";
 import { showFlow } from "./flow-store.ts";
+import { releaseAccount } from "./release-account.ts";
 
 export function createAuth(parts: AuthParts): CapabilityAuth {
   return {
@@ -74,7 +73,7 @@ async function unlinkAccount(
   act.audit.know({ account: accountRef });
   act.recordIntent();
   await parts.accounts.remove(caller.userId, capability, accountRef);
-  await forget(act, capability, account);
+  await releaseAccount(parts, caller, capability, account);
   return answerWith({ account: accountRef });
 }
 
@@ -85,24 +84,4 @@ async function whyDenied(
 ): Promise<CapabilityFault | undefined> {
   const found = await parts.registry.find(capability);
   return checkVisible(found?.definition ?? { id: capability, sensitive: false }, caller);
-}
-
-/** The provider may have more to do, such as to revoke. It is told, and what it answers changes nothing here. */
-async function forget(act: AuthAct, capability: string, account: ProviderAccount): Promise<void> {
-  const found = await act.parts.registry.find(capability);
-  if (found?.provider.forget) {
-    await askSignIn(act, found, async (provider, context) => {
-      await provider.forget?.(account, context);
-      return answerWith({});
-    });
-  }
-  const namespace = capability.slice(0, capability.indexOf("."));
-  const { vault } = act.parts.makeContext(namespace, act.caller);
-  for (const ref of findRefs(account.credentialMaterial)) await vault.delete(ref);
-}
-
-function findRefs(value: unknown): readonly string[] {
-  if (typeof value === "string") return isVaultRef(value) ? [value] : [];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(findRefs);
 }

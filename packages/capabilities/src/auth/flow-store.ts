@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { writeAtomic } from "@metier/base/files";
+import { removeFolder, writeAtomic } from "@metier/base/files";
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { isAlive } from "@metier/base/programs";
 import { choiceShape, fitShape, recordShape, testedShape, textShape } from "@metier/base/shape";
@@ -18,7 +18,9 @@ import {
   CapabilityStateError,
   damagedFile,
   listStateFiles,
+  listStateFolders,
   readStateFile,
+  readStateFileIfSound,
   userFolder,
 } from "../state-files.ts";
 import type { Vault } from "../vault/open-vault.ts";
@@ -32,6 +34,10 @@ export interface FlowStore {
   add(flow: NewFlow, flowState: JsonObject): Promise<FlowRecord>;
   /** `taken`: another call has it just now. `gone`: it was completed meanwhile. */
   claim(flow: FlowRecord): Promise<ClaimedFlow | "taken" | "gone">;
+  /** Of all users, expired ones too. What cannot be read is left out. */
+  listAll(): readonly FlowRecord[];
+  /** Everything of this user, with what the vault has for it. */
+  forget(userId: string): void;
 }
 
 /** Whoever has it ends it or gives it back. */
@@ -112,6 +118,11 @@ export function openFlows({ folder, vault, now = Date.now }: FlowStoreOptions): 
       if (flowState !== undefined) return makeClaimed(files, states, claimed, flowState);
       await makeClaimed(files, states, claimed, {}).end(); // Nothing can come of it: the next one begins anew.
       return "gone";
+    },
+    listAll: files.listAll,
+    forget(userId) {
+      vault.clear(VAULT_NAMESPACE, userId);
+      files.forget(userId);
     },
   };
 }
@@ -221,6 +232,13 @@ function openFlowFiles(folder: string) {
     read,
     readAll: (userId: string): readonly FlowRecord[] =>
       listStateFiles(userFolder(folder, userId), ENDING).flatMap((flowId) => read(userId, flowId) ?? []),
+    listAll: (): readonly FlowRecord[] =>
+      listStateFolders(folder).flatMap((own) =>
+        listStateFiles(own, ENDING).flatMap(
+          (flowId) => fitShape(flowShape, readStateFileIfSound(join(own, flowId + ENDING))) ?? [],
+        ),
+      ),
+    forget: (userId: string): void => removeFolder(userFolder(folder, userId)),
     write(flow: FlowRecord, isHeld: () => boolean): void {
       const file = fileOf(flow.userId, flow.flowId);
       if (writeAtomic(file, `${JSON.stringify(flow)}\n`, { onlyIf: isHeld })) return;

@@ -7,7 +7,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
-import { writeAtomic } from "@metier/base/files";
+import { removeFolder, writeAtomic } from "@metier/base/files";
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { withLock } from "@metier/base/turns";
 import type { FlattenedJWE } from "jose";
@@ -19,6 +19,8 @@ import { makeVaultFolder, openKeys, readVaultFile, type VaultKey, type VaultKeys
 export interface Vault {
   /** What one provider keeps for one user. */
   open(namespace: string, userId: string): ProviderVault;
+  /** All of that goes. No key is needed for it. */
+  clear(namespace: string, userId: string): void;
 }
 
 export interface VaultOptions {
@@ -35,12 +37,21 @@ const MAX_BYTES = 256 * 1024;
 
 export function openVault({ folder, keychain, onDiagnostic = () => undefined }: VaultOptions): Vault {
   const keys = openKeys({ folder, keychain, onDiagnostic });
-  return { open: (namespace, userId) => openSection(folder, keys, [namespace, userId]) };
+  return {
+    open: (namespace, userId) => openSection(folder, keys, [namespace, userId]),
+    clear: (namespace, userId) => removeFolder(sectionFolder(folder, [namespace, userId])),
+  };
 }
 
-/** `owner`: the provider's namespace and the user's id. */
-function openSection(folder: string, keys: VaultKeys, owner: readonly [string, string]): ProviderVault {
-  const own = join(folder, digestName(JSON.stringify(owner)));
+/** The provider's namespace and the user's id. */
+type SectionOwner = readonly [string, string];
+
+function sectionFolder(folder: string, owner: SectionOwner): string {
+  return join(folder, digestName(JSON.stringify(owner)));
+}
+
+function openSection(folder: string, keys: VaultKeys, owner: SectionOwner): ProviderVault {
+  const own = sectionFolder(folder, owner);
   const fileOf = (ref: string): string | undefined => (isVaultRef(ref) ? join(own, ref + ENDING) : undefined);
   /** With the reference in it, no entry can be put in the place of another. */
   const boundTo = (ref: string): string => JSON.stringify(["metier-vault", 1, ...owner, ref]);

@@ -111,27 +111,47 @@ const HEADERS = {
   accept: "text/html, application/json, text/plain, application/xml;q=0.9, */*;q=0.5",
 };
 
+interface PinnedRequest {
+  /** Whether the answer may be packed. Default: yes. */
+  readonly packed?: boolean;
+  /** Default: `GET`. */
+  readonly method?: string;
+  /** Over those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+  /** How long nothing may be heard, in milliseconds. Default: as long as `signal` allows. */
+  readonly idleMs?: number;
+}
+
 /** Rejects when there is no answer; the body of an answer is yet to be read, or to be destroyed. */
 export function requestPinned(
   url: URL,
   addresses: readonly string[],
-  signal: AbortSignal,
-  { packed = true }: { readonly packed?: boolean } = {},
+  signal: AbortSignal | undefined,
+  { packed = true, method = "GET", headers, body, idleMs }: PinnedRequest = {},
 ): Promise<IncomingMessage> {
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       agent: false,
-      headers: { ...HEADERS, "accept-encoding": packed ? "gzip, br" : "identity" },
+      method,
+      headers: { ...HEADERS, ...headers, "accept-encoding": packed ? "gzip, br" : "identity" },
       lookup: lookupPinned(addresses),
       rejectUnauthorized: true,
-      signal,
+      ...(idleMs !== undefined && { timeout: idleMs }),
+      ...(signal && { signal }),
     });
     sent.once("response", resolve);
+    sent.once("timeout", () => sent.destroy(silent(idleMs)));
     sent.once("error", reject);
     sent.once("close", () => reject(new Error("the connection was closed without an answer")));
-    sent.end();
+    sent.end(body);
   });
+}
+
+/** With the code by which it is told that a second try may help. */
+function silent(idleMs = 0): Error {
+  return Object.assign(new Error(`nothing was heard for ${idleMs} ms`), { code: "ETIMEDOUT" });
 }
 
 interface Body {

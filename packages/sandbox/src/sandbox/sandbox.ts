@@ -95,9 +95,18 @@ export function createSandbox(backend: SandboxBackend, run: Sandbox["run"]): San
     runsPrograms: backend !== "just-bash",
     async run(command) {
       const wrong = whyRefused(backend, command);
-      return wrong === undefined ? run(command) : refuseCommand(wrong);
+      const outcome = wrong === undefined ? await run(command) : refuseCommand(wrong);
+      commands[outcome.ended === "refused" ? "refused" : "started"] += 1;
+      return outcome;
     },
   };
+}
+
+const commands = { started: 0, refused: 0 };
+
+/** How many commands sandboxes of this process have run, and how many they did not start. */
+export function countCommands(): Readonly<typeof commands> {
+  return { ...commands };
 }
 
 function whyRefused(
