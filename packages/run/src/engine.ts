@@ -1,7 +1,8 @@
 /** What other packages may use of `@metier/run/engine`. */
 export { agentJsonSchema, loadAgents } from "./agents/load-agents.ts";
 export { commandJsonSchema, loadCommands } from "./agents/load-commands.ts";
-export { type AdvanceOptions, advanceRun } from "./durable/advance-run.ts";
+export { type AdvanceOptions, advanceRun, endUnrun } from "./durable/advance-run.ts";
+export { releaseStart } from "./durable/durable-run.ts";
 export { findSkill, prepareInvocation } from "./invoke/prepare.ts";
 export { createPreflight } from "./run/capability-preflight.ts";
 export { createChat } from "./run/chat.ts";

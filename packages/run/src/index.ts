@@ -44,6 +44,7 @@ export type {
   ChatTurn,
   SendOptions,
 } from "./run/chat-options.ts";
+export { forgetTenantData, forgetUserData } from "./run/forget-data.ts";
 export type { ToolGuard } from "./run/hold-tools.ts";
 export {
   copyWorkFiles,

@@ -11,8 +11,15 @@ export {
   type WholeAnswer,
 } from "./model/messages.ts";
 export { BUILT_IN_ALIASES } from "./model/model-aliases.ts";
-export type { GivenModel, GivenModels } from "./model/model-request.ts";
+export type {
+  GivenModel,
+  GivenModels,
+  OwnModels,
+  OwnProvider,
+  OwnProviderKind,
+} from "./model/model-request.ts";
 export { listModelOffers, type ModelOffer } from "./model/offer-models.ts";
+export { addressOfKind, OWN_PROVIDER_KINDS } from "./model/own-models.ts";
 export { PRICES, PRICES_AS_OF } from "./model/prices.ts";
 export { openEndpoint } from "./model/providers.ts";
 export {

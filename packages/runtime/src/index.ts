@@ -39,6 +39,7 @@ export {
   type Capabilities,
   type CapabilityCallOptions,
   type FlowFilter,
+  type ForgottenOwner,
   offerCapabilities,
   type UnlinkRequest,
 } from "./runtime/capabilities.ts";

@@ -2,7 +2,6 @@
  * What a worker does with a run that it holds: go on where the journal ends, until the run has ended, waits for a person, or
  * has to be given back.
  */
-import { setTimeout as wait } from "node:timers/promises";
 import { sayFault } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
 import { fitShape, recordShape, textShape } from "@metier/base/shape";
@@ -26,6 +25,7 @@ import type { Leave } from "./parking.ts";
 import { rememberUse } from "./remember-use.ts";
 import { type RunOrder, readOrder, type TurnOrder, toChatOptions, toRequest } from "./run-order.ts";
 import { openRunSteps, type RunSteps } from "./run-steps.ts";
+import { watchCancel } from "./watch-cancel.ts";
 
 export interface AdvanceOptions {
   readonly store: JournalStore;
@@ -34,9 +34,6 @@ export interface AdvanceOptions {
   /** How long a question waits for an answer; absent: for ever. */
   readonly questionMs?: number | undefined;
 }
-
-/** How often a worker looks whether its run is to be cancelled, where nobody tells it. */
-const CANCEL_POLL_MS = 500;
 
 export async function advanceRun(
   host: RunHost,
@@ -68,6 +65,18 @@ export async function advanceRun(
     ended.abort();
   }
   return left === undefined ? { kind: "ended" } : giveBack(left, steps, lease);
+}
+
+/** Ends a run that cannot be gone on with at all, such as one whose skill is not what it was: it says why. */
+export async function endUnrun(lease: RunLease, store: JournalStore, fault: Error): Promise<AdvanceOutcome> {
+  const { runId: rootId, holder, term, lost, stopping } = lease;
+  const held = { rootId, holder, term, lost, stopping };
+  await store.take(held);
+  const run = await store.get(rootId);
+  if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const steps = await openRunSteps({ store, lease: held, run });
+  await steps.end(await rememberUse(describeHostFault(run, fault), steps));
+  return { kind: "ended" };
 }
 
 interface Advance {
@@ -130,7 +139,9 @@ async function advanceTurn(
   if (left !== undefined) return left;
   const next: SavedTurn = { saved, folder };
   const value = JSON.parse(JSON.stringify(next)) as Json;
-  await steps.end(turn, { key: SAVED, value, snapshot: folder });
+  // What the next turn begins with, and what is shown of this one.
+  const snapshot = newestFolder(steps.all("result ")) ?? folder;
+  await steps.end(turn, { key: SAVED, value, snapshot });
   return undefined;
 }
 
@@ -147,20 +158,6 @@ async function giveBack(why: Leave, steps: RunSteps, lease: RunLease): Promise<A
 function stopUnrecorded(steps: Pick<RunSteps, "lost">, lease: Pick<RunLease, "lost">): AdvanceOutcome {
   if (lease.lost.aborted || steps.lost.reason instanceof LeaseLostError) return { kind: "released" };
   throw steps.lost.reason ?? new Error("A run that this one started could not be recorded.");
-}
-
-/** Aborted when the run is cancelled by anybody. */
-function watchCancel(store: JournalStore, run: DurableRun, ended: AbortSignal): AbortSignal {
-  const cancelled = new AbortController();
-  if (run.isCancelled) cancelled.abort();
-  const look = async (): Promise<void> => {
-    while (!ended.aborted && !cancelled.signal.aborted) {
-      await wait(CANCEL_POLL_MS, undefined, { signal: ended });
-      if ((await store.get(run.id))?.isCancelled) cancelled.abort();
-    }
-  };
-  look().catch(() => undefined); // The run has ended, or its store fails, which the run itself says.
-  return cancelled.signal;
 }
 
 /** A fault of the host, not of the run: it is not tried for ever. */

@@ -3,9 +3,10 @@
  * same content of its skill and the same configuration; otherwise it ends and says why.
  */
 import { digestBytes } from "@metier/base/digest";
-import { canonicalText, type Json } from "@metier/base/json";
+import { canonicalText, isJsonObject, type Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import { createTurns, type Turns } from "@metier/base/turns";
+import type { JournalEntry } from "@metier/durable";
 import type { Redactor } from "@metier/sandbox/secrets";
 import type { ActivatedText } from "@metier/skills";
 import type { Config } from "@metier/skills/config";
@@ -69,6 +70,13 @@ interface StartRecord {
 }
 
 const START = "start";
+/** In place of the digest of its configuration: who moved the run to other machines has said that theirs holds. */
+const MOVED = "moved";
+
+/** An entry of a run that goes on elsewhere, with another home and another configuration. */
+export function releaseStart({ key, value }: Pick<JournalEntry, "key" | "value">): Json {
+  return key === START && isJsonObject(value) ? { ...value, config: MOVED } : value;
+}
 
 /**
  * Recorded once; a durable run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn of a
@@ -79,7 +87,7 @@ export async function holdToStart(
   {
     durable,
     host,
-  }: { readonly durable?: DurableRunParts | undefined; readonly host: Pick<RunHost, "config"> },
+  }: { readonly durable?: DurableRunParts | undefined; readonly host: Pick<RunHost, "config" | "places"> },
   {
     model,
     redactor,
@@ -88,7 +96,7 @@ export async function holdToStart(
 ): Promise<Result<string, StartFault>> {
   if (durable === undefined) return done(prompt);
   const { steps } = durable;
-  const config = digestOf(host.config());
+  const config = digestOf(host.config(), host.places.home);
   const digest = skill ? contentOf(skill) : "";
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
@@ -103,7 +111,7 @@ export async function holdToStart(
       hint: "Start a new run; this one is not repeated with other content.",
     });
   }
-  if (start.config !== config) {
+  if (![config, MOVED].includes(start.config) && start.config !== earlierDigestOf(host.config())) {
     return refused({
       code: "run.changed",
       message: "The run cannot go on: the configuration changed since the run started.",
@@ -121,20 +129,32 @@ function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill
 
 /**
  * What is allowed decides about the next call alone, and is asked anew for each: a rule that somebody adds while a run waits,
- * as with "always", counts for it and changes nothing of what it did.
+ * as with "always", counts for it and changes nothing of what it did. Where skills are looked for is another place on each machine;
+ * what they are is pinned by their content.
  */
-function withoutAllowed(config: Config): Config {
+function whatHolds(config: Config): Json {
   const tools = Object.entries(config.tools).filter(([, answer]) => answer !== "allow");
-  return { ...config, tools: Object.fromEntries(tools) };
+  const { paths, trustedPaths, autoDiscover, bundled, ...skills } = config.skills;
+  return { ...config, skills, tools: Object.fromEntries(tools) } as unknown as Json;
 }
 
 /** By config, which is read anew when it has changed: runs that share one share its digest. */
 const digests = new WeakMap<Config, string>();
 
-function digestOf(config: Config): string {
-  const digest = digests.get(config) ?? digestBytes(canonicalText(withoutAllowed(config)));
+/** Paths below the home count from there: machines that share runs have homes of their own. */
+function digestOf(config: Config, home: string): string {
+  const known = digests.get(config);
+  if (known !== undefined) return known;
+  const text = canonicalText(whatHolds(config)).replaceAll(JSON.stringify(home).slice(1, -1), "~");
+  const digest = digestBytes(text);
   digests.set(config, digest);
   return digest;
+}
+
+/** As versions before several machines wrote it, for runs that wait since then. */
+function earlierDigestOf(config: Config): string {
+  const tools = Object.entries(config.tools).filter(([, answer]) => answer !== "allow");
+  return digestBytes(canonicalText({ ...config, tools: Object.fromEntries(tools) } as unknown as Json));
 }
 
 /** What a call leaves in the run beside its answer. */

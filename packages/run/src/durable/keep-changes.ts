@@ -57,6 +57,8 @@ export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end()
     const id = nameChange(change, acting);
     const known = steps.find(`changed ${acting.name} ${id}`) as unknown as Answer<JsonObject> | undefined;
     if (known !== undefined) return known;
+    const earlier = recallKeyed(change, durable);
+    if (earlier !== undefined) return earlier;
     open = { ...keeping, change, acting, id, invoking };
     return keepOne(open);
   };
@@ -67,6 +69,36 @@ export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end()
       resolve();
     },
   };
+}
+
+/**
+ * What an earlier call of the run has asked for under the same key of its own, wherever that was: a machine remembers its
+ * own calls, and another one goes on with the run. `undefined`: nothing, or it failed and may be tried again.
+ */
+function recallKeyed(
+  change: AskedChange,
+  { steps, acting }: DurableRunParts,
+): Answer<JsonObject> | undefined {
+  if (change.idempotencyKey === undefined) return undefined;
+  const all = steps.all("change ") as unknown as readonly ChangeRecord[];
+  const same = all.filter(
+    ({ call, id }) => call !== acting?.name && id.startsWith(`${digestChange(change)}-`),
+  );
+  const answers = same.map(
+    ({ call, id }) => steps.find(`changed ${call} ${id}`) as unknown as Answer<JsonObject> | undefined,
+  );
+  const made = answers.find((answer) => answer?.ok);
+  if (made !== undefined) return made;
+  const isUnknown = answers.includes(undefined) && !change.operation.idempotent;
+  return isUnknown ? { ok: false, fault: unknownBefore(change) } : undefined;
+}
+
+function unknownBefore(change: AskedChange): CapabilityFault {
+  return tellFault(
+    "capability_outcome_unknown",
+    `${nameOf(change)} was not performed: an earlier call asked for it under the same key, and nobody knows whether it was done.`,
+    "Look at the system itself. If it was not done, ask for it under another key.",
+  );
 }
 
 /** It was begun, and nobody knows what came of it. */
@@ -95,9 +127,13 @@ function asItIs({ idempotencyKey }: AskedChange): KeptChange {
   return { idempotencyKey, confirm: async (_, ask) => ask?.(), begin: nothing, end: nothing };
 }
 
+function digestChange({ capability, operation, account, input, idempotencyKey }: AskedChange): string {
+  return digestOf([capability, operation.name, account ?? null, input, idempotencyKey ?? null]);
+}
+
 function nameChange(change: AskedChange, { asked, doubtful }: ActingCall): string {
-  const { capability, operation, account = null, input, idempotencyKey = null } = change;
-  const digest = digestOf([capability, operation.name, account, input, idempotencyKey]);
+  const { operation } = change;
+  const digest = digestChange(change);
   const before = asked.get(digest) ?? 0;
   // Whoever tries again what may have happened means the same change.
   if (operation.idempotent && doubtful.delete(`${digest}-${before}`)) return `${digest}-${before}`;

@@ -13,7 +13,7 @@ import { BUILT_IN_ALIASES, isNamedAfter } from "./model-aliases.ts";
 import type { ModelRefusal, ModelRequest, ModelTarget } from "./model-request.ts";
 import { PROVIDER_FACTS } from "./providers.ts";
 
-type ModelChoice = Result<
+export type ModelChoice = Result<
   { readonly target: ModelTarget; readonly diagnostics: readonly Diagnostic[] },
   ModelRefusal
 >;
@@ -46,7 +46,7 @@ export function chooseModel(request: ModelRequest): ModelChoice {
   return chosen({ kind: "configured", config: { ...config, ...direct }, where });
 }
 
-function namedModel({ asked, config, skill }: ModelRequest): NamedModel | undefined {
+export function namedModel({ asked, config, skill }: ModelRequest): NamedModel | undefined {
   if (typeof asked === "string" && asked.trim() !== "") return { name: asked.trim(), by: "call" };
   if (skill === undefined) return undefined;
   const configured = ownEntry(config.skills.settings, skill.name)?.model;

@@ -40,7 +40,11 @@ function adviseKey(status: 401 | 403, { provider, secrets, isGiven }: AskedModel
   }
   // A config key is dotted: `models.fast.api-key`. A variable is not.
   const isConfig = key.name.includes(".");
-  const from = isConfig ? `\`${key.name}\` of your config` : `the environment variable \`${key.name}\``;
+  const from = key.isStored
+    ? `the secret \`${key.name}\``
+    : isConfig
+      ? `\`${key.name}\` of your config`
+      : `the environment variable \`${key.name}\``;
   const advice =
     status === 401
       ? `Check that it is a valid key for \`${provider}\`, then set it again there.`

@@ -2,7 +2,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Refusal } from "@metier/base/result";
-import type { Config, ModelConfig } from "@metier/skills/config";
+import type { Config, ModelConfig, ModelProvider } from "@metier/skills/config";
 import type { Pricing } from "./prices.ts";
 import type { Replay, ReplayedRun } from "./replay-model.ts";
 
@@ -28,6 +28,8 @@ export interface ModelRequest {
   /** What the call says. */
   readonly asked?: string | GivenModel | undefined;
   readonly given?: GivenModels | undefined;
+  /** Providers of whoever it is for, and what of this machine's models is for them. Absent: all of these, and no others. */
+  readonly own?: OwnModels | undefined;
   /** The model of the run that starts this one: what `inherit` means, and what goes on replaying. */
   readonly caller?: ResolvedModel | undefined;
   /** The run it is for; a replay needs to know. */
@@ -39,7 +41,10 @@ export interface ModelRequest {
 export interface ModelSecret {
   /** Where it came from: a variable or a config key. */
   readonly name: string;
+  /** The key itself. */
   readonly value: string;
+  /** It is a secret of a vault, by that name. */
+  readonly isStored?: boolean | undefined;
 }
 
 export interface ResolvedModel {
@@ -75,6 +80,7 @@ export interface ModelRefusal extends Refusal {
 export type ModelTarget =
   | { readonly kind: "given"; readonly model: GivenModel; readonly alias?: string }
   | { readonly kind: "inherited"; readonly from: ResolvedModel }
+  | { readonly kind: "own"; readonly provider: OwnProvider; readonly model: string }
   | {
       readonly kind: "configured";
       readonly config: ModelConfig;
@@ -104,3 +110,39 @@ export interface GivenModel {
 
 /** By alias; `default` is taken when nothing is named. A text is the name of a model. */
 export type GivenModels = Readonly<Record<string, GivenModel | string>>;
+
+/** What a provider of one's own may be: something that is reached over the network. */
+export type OwnProviderKind = Extract<ModelProvider, "anthropic" | "openai" | "google" | "openai-compatible">;
+
+/** A provider of whoever runs are for. */
+export interface OwnProvider {
+  /** Models are named by it: `<name>/<model>`. */
+  readonly name: string;
+  /** How it is spoken with. */
+  readonly kind: OwnProviderKind;
+  /** Default: the address of that kind. */
+  readonly baseUrl?: string | undefined;
+  /** Its key. Absent: it needs none. */
+  readonly key?: ModelSecret | undefined;
+  /** The only models that may be named; the first is the default. Absent: all. */
+  readonly models?: readonly string[] | undefined;
+  /** For a million tokens. Default: the list's price, where there is one. */
+  readonly inputPrice?: number | undefined;
+  /** For a million tokens. */
+  readonly outputPrice?: number | undefined;
+  /** What reaches its address, and nothing else. */
+  readonly fetch: typeof fetch;
+}
+
+/** The providers that runs have beside, or in place of, those of this machine. */
+export interface OwnModels {
+  /** In this order: the first is the default. */
+  readonly providers: readonly OwnProvider[];
+  /**
+   * What of this machine's models may be used, too: `all`; those that its config and environment `configured`, and none
+   * that is a file or an unnamed server of it; or `none`.
+   */
+  readonly home: "all" | "configured" | "none";
+  /** What to do where no model is found. */
+  readonly hint: string;
+}

@@ -63,28 +63,31 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly key?: string | undefined;
   readonly contextTokens?: number | undefined;
+  /** What asks it. Default: the process's own `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** Loads the package of the provider that is asked for, and no other. */
 export async function openEndpoint(endpoint: Endpoint): Promise<LanguageModelV4> {
   const { provider, model, baseUrl: baseURL, key } = endpoint;
+  const reached = { baseURL, ...(endpoint.fetch && { fetch: endpoint.fetch }) };
   switch (provider) {
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ baseURL, apiKey: key ?? "" })(model);
+      return createAnthropic({ ...reached, apiKey: key ?? "" })(model);
     }
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return withoutStoring(createOpenAI({ baseURL, apiKey: key ?? "" }).responses(model));
+      return withoutStoring(createOpenAI({ ...reached, apiKey: key ?? "" }).responses(model));
     }
     case "google": {
       const { createGoogle } = await import("@ai-sdk/google");
-      return createGoogle({ baseURL, apiKey: key ?? "" })(model);
+      return createGoogle({ ...reached, apiKey: key ?? "" })(model);
     }
     case "openai-compatible": {
       // Whatever speaks OpenAI's chat completions: Ollama, llama.cpp, vLLM and many services. A key is optional.
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      const named = { name: "openai-compatible", baseURL, includeUsage: true };
+      const named = { name: "openai-compatible", ...reached, includeUsage: true };
       return createOpenAICompatible(key === undefined ? named : { ...named, apiKey: key })(model);
     }
     case "ollama": {

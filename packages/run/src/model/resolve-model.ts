@@ -8,6 +8,7 @@ import type { ModelConfig, ModelProvider } from "@metier/skills/config";
 import { chooseModel, inferProvider } from "./choose-model.ts";
 import { ggufName } from "./gguf/gguf-files.ts";
 import type { GivenModel, ModelRefusal, ModelRequest, ModelTarget, ResolvedModel } from "./model-request.ts";
+import { chooseOwned } from "./own-models.ts";
 import { listPrice, pricingOf } from "./prices.ts";
 import {
   type Endpoint,
@@ -23,7 +24,7 @@ type ModelOutcome = Result<ResolvedModel, ModelRefusal>;
 export async function resolveModel(request: ModelRequest): Promise<ModelOutcome> {
   const { caller, run } = request;
   if (caller?.replay && run) return done({ ...caller, model: caller.replay.modelFor(run), diagnostics: [] });
-  const choice = chooseModel(request);
+  const choice = request.own ? chooseOwned(request, request.own) : chooseModel(request);
   if (!choice.ok) return choice;
   const resolved = await openTarget(choice.value.target, request);
   if (!resolved.ok) return resolved;
@@ -37,9 +38,33 @@ async function openTarget(target: ModelTarget, request: ModelRequest): Promise<M
       return acceptGiven(target.model, target.alias);
     case "inherited":
       return done({ ...target.from, diagnostics: [] });
+    case "own":
+      return openOwn(target);
     case "configured":
       return openConfigured(target, request);
   }
+}
+
+/** Its key and address are its owner's: nothing of this machine's environment is asked. */
+async function openOwn({ provider, model }: Extract<ModelTarget, { kind: "own" }>): Promise<ModelOutcome> {
+  const { name, kind, key, fetch, inputPrice, outputPrice, baseUrl: written } = provider;
+  const base = readModelUrl({ provider: kind, ...(written && { baseUrl: written }) }, name, {
+    environment: {},
+  });
+  if (!base.ok) return base;
+  const prices = {
+    ...(inputPrice !== undefined && { inputPrice }),
+    ...(outputPrice !== undefined && { outputPrice }),
+  };
+  return done({
+    id: `${name}/${model}`,
+    alias: name,
+    provider: kind,
+    pricing: pricingOf(prices, listPrice(kind, model)),
+    model: await openEndpoint({ provider: kind, model, baseUrl: base.value, key: key?.value, fetch }),
+    secrets: key ? [key] : [],
+    diagnostics: [],
+  });
 }
 
 async function acceptGiven(given: GivenModel, alias: string | undefined): Promise<ModelOutcome> {

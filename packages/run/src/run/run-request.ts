@@ -27,7 +27,7 @@ import {
   type PrepareOutcome,
   type SkillRequest,
 } from "../invoke/invocation.ts";
-import type { GivenModel, GivenModels, ModelRequest } from "../model/model-request.ts";
+import type { GivenModel, GivenModels, ModelRequest, OwnModels } from "../model/model-request.ts";
 import type { AskUser } from "../tools/ask-user.ts";
 import { acceptTool, type GivenTool } from "../tools/define-tool.ts";
 import type { GivenSchema } from "../tools/given-schema.ts";
@@ -254,6 +254,8 @@ export interface RunHost {
   /** Of this process: model keys are looked for here, and nothing else of it reaches a run. */
   readonly environment: Environment;
   readonly models?: GivenModels;
+  /** Providers of whoever runs are for; see `ModelRequest`. */
+  readonly ownModels?: OwnModels | undefined;
   /** Others are served; see `ModelRequest`. */
   readonly isService?: boolean;
   /** Tools of the embedding program. */
@@ -295,11 +297,12 @@ export function modelPlace({
   places,
   base,
   isService,
-}: Pick<RunHost, "environment" | "places" | "base" | "isService">): Pick<
+  ownModels: own,
+}: Pick<RunHost, "environment" | "places" | "base" | "isService" | "ownModels">): Pick<
   ModelRequest,
-  "environment" | "home" | "cwd" | "isService"
+  "environment" | "home" | "cwd" | "isService" | "own"
 > {
-  return { environment, home: places.home, cwd: base, isService };
+  return { environment, home: places.home, cwd: base, isService, own };
 }
 
 const FILE_LAYERS: ReadonlySet<string> = new Set(["preset", "user", "project", "policy"]);

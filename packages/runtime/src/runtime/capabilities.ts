@@ -2,6 +2,7 @@
  * What a `Metier` does with capabilities for a program or a person. Nothing of it is loaded, and no provider is started,
  * before it is asked; a config that wires providers otherwise makes the next broker.
  */
+import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import {
@@ -16,13 +17,14 @@ import {
   type CompletedAuth,
   type CompleteRequest,
   type ConfirmMutation,
+  type ForgottenUsers,
   type InvokeAnswer,
   type InvokeRequest,
   type PolledAuth,
   type ProviderStatus,
   tellStateError,
 } from "@metier/capabilities";
-import { type Caller, checkCaller, type RunCapabilities, toCapabilityCaller } from "@metier/run";
+import { type Caller, checkCaller, ownerOf, type RunCapabilities, toCapabilityCaller } from "@metier/run";
 import type { LoadedConfig } from "@metier/skills/config";
 import type { MetierParts } from "./load-state.ts";
 import type { CapabilityOptions } from "./metier-options.ts";
@@ -41,11 +43,31 @@ export interface Capabilities {
   invoke(request: InvokeRequest, options?: CapabilityCallOptions): Promise<Answer<InvokeAnswer>>;
   /** How accounts are linked. */
   readonly auth: Authorizing;
+  /**
+   * Removes all that is kept for a user, or for all users of a tenant: accounts, sign-ins, secrets, results of changes. The
+   * audit log keeps what was done, and tells no more by whom. Their runs have to be over.
+   */
+  forget(owner: ForgottenOwner): Promise<void>;
   /** As they are wired, with what went wrong; asking starts them. */
   providers(): Promise<readonly ProviderStatus[]>;
   /** Ends what was started. A program that does not call it can end all the same. */
   close(): Promise<void>;
 }
+
+/** Who is forgotten: a user, of a tenant if one is given; or every user of a tenant. */
+export type ForgottenOwner =
+  | {
+      /** The `userId` of a caller. */
+      readonly userId: string;
+      /** The `tenantId` of that caller. */
+      readonly tenantId?: string | undefined;
+    }
+  | {
+      /** All of its users. */
+      readonly tenantId: string;
+      /** Left out. */
+      readonly userId?: undefined;
+    };
 
 /** How a user links accounts to capabilities: begins a sign-in, completes it, and unlinks again. */
 export interface Authorizing {
@@ -147,9 +169,29 @@ export function offerCapabilities(broker: CapabilityBroker, confirm?: ConfirmMut
       );
     },
     auth: offerAuthorizing(broker),
+    async forget(owner) {
+      checkKeys("capabilities.forget", owner ?? null, { userId: true, tenantId: true });
+      await broker.forget(usersOf(owner));
+    },
     providers: () => broker.providers(),
     close: () => broker.close(),
   };
+}
+
+/** What is missing or empty could mean everybody. */
+function usersOf(owner: ForgottenOwner): ForgottenUsers {
+  const { userId, tenantId } = owner;
+  const given = Object.values(owner).filter((value) => value !== undefined);
+  if (given.length === 0 || given.some((value) => typeof value !== "string" || value.trim() === "")) {
+    throw new UsageError(
+      "`capabilities.forget` needs to know who is forgotten: `userId`, `tenantId` or both.",
+      {
+        hint: 'Give texts that are not empty: `capabilities.forget({ userId: "ada" })`.',
+      },
+    );
+  }
+  const whole = ownerOf({ userId: userId ?? "", tenantId }) ?? "";
+  return userId === undefined ? { prefix: whole } : { userId: whole };
 }
 
 function offerAuthorizing({ auth }: CapabilityBroker): Authorizing {
@@ -294,6 +336,7 @@ export function followBroker({ wiring, compose }: BrokerSource): CapabilityBroke
       poll: (caller, flowId) => use(({ auth }) => auth.poll(caller, flowId)),
       unlink: (caller, request) => use(({ auth }) => auth.unlink(caller, request)),
     },
+    forget: (users) => use((broker) => broker.forget(users)),
     providers: () => use((broker) => broker.providers()),
     async close() {
       current = undefined;

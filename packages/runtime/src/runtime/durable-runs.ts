@@ -5,18 +5,21 @@
 import { UsageError } from "@metier/base/errors";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { once } from "@metier/base/turns";
-import type {
-  AdvanceOutcome,
-  AnswerOutcome,
-  DurableRun,
-  EngineWorker,
-  JournalStore,
-  NewDurableRun,
-  Question,
-  QuestionAnswer,
-  RunEngine,
-  RunLease,
-  SnapshotStore,
+import {
+  type AdvanceOutcome,
+  type AnswerOutcome,
+  boundToTenant,
+  type DurableRun,
+  type EngineWorker,
+  forAllTenants,
+  forTenant,
+  type JournalStore,
+  type NewDurableRun,
+  type Question,
+  type QuestionAnswer,
+  type RunEngine,
+  type RunLease,
+  type SnapshotStore,
 } from "@metier/durable";
 import { type Caller, type RunHost, type RunOrder, type TurnOrder, writeOrder, writeTurn } from "@metier/run";
 import { createRunId } from "@metier/run/events";
@@ -105,7 +108,15 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     const { questionMs } = asked;
     const { journal: store } = have();
     const { advanceRun } = await loadEngine();
-    return advanceRun(host, lease, { store, snapshots: options.snapshots, questionMs });
+    // The lease names a run, and only the run says whose it is.
+    const run = await forAllTenants(() => store.get(lease.runId));
+    if (run === undefined) return { kind: "ended" };
+    const { snapshots } = options;
+    const bound = {
+      store: boundToTenant(run.tenant, store),
+      snapshots: snapshots && boundToTenant(run.tenant, snapshots),
+    };
+    return forTenant(run.tenant, () => advanceRun(host, lease, { ...bound, questionMs }));
   };
   const open = async (
     run: Pick<NewDurableRun, "skill" | "order">,
@@ -114,8 +125,8 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
   ) => {
     const { journal, engine } = have();
     const { userId, tenantId: tenant = "default" } = caller;
-    await journal.create({ ...run, id, tenant, userId });
-    await engine.enqueue(id);
+    await forTenant(tenant, () => journal.create({ ...run, id, tenant, userId }));
+    await engine.enqueue(id, { tenant, userId });
     return id;
   };
   return {
@@ -140,17 +151,25 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
         onFault,
       });
     },
-    get: (runId) => have().journal.get(runId),
+    ...seeAll(have),
+  };
+}
+
+/** A program that has the store sees all of it. */
+function seeAll(have: () => Parts): Pick<DurableRuns, "get" | "cancel" | "questions" | "answer"> {
+  return {
+    get: (runId) => forAllTenants(() => have().journal.get(runId)),
     async cancel(runId) {
       const { journal, engine } = have();
-      const cancelled = await journal.cancel(runId);
+      const cancelled = await forAllTenants(() => journal.cancel(runId));
       if (cancelled) await engine.wake(cancelled.rootId);
       return cancelled !== undefined;
     },
-    questions: () => have().journal.questions({ status: "pending", limit: MOST_QUESTIONS }),
+    questions: () =>
+      forAllTenants(() => have().journal.questions({ status: "pending", limit: MOST_QUESTIONS })),
     async answer(questionId, answer) {
       const { journal, engine } = have();
-      const outcome = await journal.answer(questionId, answer);
+      const outcome = await forAllTenants(() => journal.answer(questionId, answer));
       if (outcome.kind === "taken") await engine.wake(outcome.question.rootId);
       return outcome;
     },

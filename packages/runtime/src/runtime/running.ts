@@ -139,7 +139,7 @@ export interface RunningInputs extends Omit<MetierParts, "cwd"> {
   /** Read once for each snapshot, for everybody. */
   agents(): Promise<LoadedAgents>;
   /** What runs work on, and what else everything that is run here has. */
-  readonly had: Pick<RunHost, "cwd" | "env" | "budget" | "onlyTools">;
+  readonly had: Pick<RunHost, "cwd" | "env" | "budget" | "onlyTools" | "ownModels">;
   /** Whether a skill of this name is there, but not for whoever asks here: then nothing new is looked for. */
   isHidden?(name: string): boolean;
   readonly keeping: RunKeeping;

@@ -8,7 +8,7 @@ import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { showValue } from "@metier/base/text";
 import type { ConfirmMutation } from "@metier/capabilities";
 import type { AskApproval, AskUser, Caller, GivenTool, RunLimits, SearchProvider } from "@metier/run";
-import type { GivenModels } from "@metier/run/model";
+import type { GivenModels, OwnModels } from "@metier/run/model";
 import { kindOf } from "@metier/skills";
 
 /** The most that runs of a view may use, whatever they ask for; each can only be lowered by a request. */
@@ -46,6 +46,8 @@ export interface ViewOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Models by alias, over those of `createMetier`: with the user's own keys, for instance. */
   readonly models?: GivenModels | undefined;
+  /** Providers of models that are theirs, and what of this machine's models they may use. Default: all of the latter. */
+  readonly ownModels?: OwnModels | undefined;
   /** Tools of their runs, beside those of `createMetier`. */
   readonly tools?: readonly GivenTool[] | undefined;
   /**
@@ -100,6 +102,7 @@ const OPTIONS: Readonly<Record<keyof ViewOptions, OptionType>> = {
     accepts: (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === "string"),
   },
   models: OBJECT,
+  ownModels: OBJECT,
   tools: { allowed: "a list of tools", accepts: Array.isArray },
   onlyTools: TEXTS,
   search: OBJECT,

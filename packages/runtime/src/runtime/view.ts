@@ -165,7 +165,7 @@ function createView(parts: ViewParts, options: ViewOptions, narrowing: Narrowing
 /** What a running stage of its own is made from: that of everybody, with what is this user's. */
 function inputsFor(
   parts: ViewParts,
-  { cwd, env, models, tools = [], onlyTools, search, confirm }: ViewOptions,
+  { cwd, env, models, ownModels, tools = [], onlyTools, search, confirm }: ViewOptions,
   { current, disclosure, isHidden }: Narrowing,
   budget: Budget,
 ): RunningInputs {
@@ -189,6 +189,7 @@ function inputsFor(
       env: env && { ...env },
       budget,
       onlyTools: onlyTools && [...onlyTools],
+      ownModels,
     },
   };
 }

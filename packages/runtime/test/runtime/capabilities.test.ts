@@ -1,3 +1,4 @@
+import { UsageError } from "@metier/base/errors";
 import { answerFault, answerWith, type BrokerCallOptions, type CapabilityBroker } from "@metier/capabilities";
 import { expect, test } from "vitest";
 import { type Capabilities, offerCapabilities } from "../../src/runtime/capabilities.ts";
@@ -29,6 +30,7 @@ function recordingBroker(): { readonly broker: CapabilityBroker; readonly asked:
       poll: note("poll", fault),
       unlink: note("unlink", fault),
     },
+    forget: note("forget", undefined),
     providers: note("providers", []),
     close: note("close", undefined),
   };
@@ -96,6 +98,32 @@ test("whom a call brings to be asked comes before whom the program brings", asyn
   await withGeneral.invoke(request, { caller, confirm: own });
   await offerCapabilities(broker).invoke(request, { caller });
   expect(asked.map(({ args }) => (args[2] as BrokerCallOptions).confirm)).toEqual([general, own, undefined]);
+});
+
+test("who is forgotten is one user, as calls are made for them, or everybody of a tenant, and never everybody", async () => {
+  const { broker, asked } = recordingBroker();
+  const { forget, list } = offerCapabilities(broker);
+  await list({ userId: "ada", tenantId: "acme" });
+  await forget({ userId: "ada", tenantId: "acme" });
+  await forget({ tenantId: "acme" });
+  await forget({ userId: "ada" });
+  expect(asked.map(({ args }) => args[0])).toEqual([
+    { userId: "tenant/acme/ada" },
+    { userId: "tenant/acme/ada" },
+    { prefix: "tenant/acme/" },
+    { userId: "ada" },
+  ]);
+  for (const owner of [
+    {},
+    { tenantId: "" },
+    { userId: "", tenantId: "acme" },
+    { userId: undefined },
+    undefined,
+  ]) {
+    await expect(forget(owner as Parameters<typeof forget>[0])).rejects.toThrow(UsageError);
+  }
+  await expect(forget({ user: "ada" } as never)).rejects.toThrow("`user`");
+  expect(asked).toHaveLength(4);
 });
 
 test("answers come back as they are", async () => {

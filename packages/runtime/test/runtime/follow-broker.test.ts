@@ -38,6 +38,7 @@ function follow(options: { readonly held?: Promise<void>; readonly fails?: numbe
           poll: unused,
           unlink: unused,
         },
+        forget: async () => undefined,
         providers: async () => [],
         async close() {
           closed.push(name);
