@@ -2,19 +2,20 @@
 
 import type { Result } from "@metier/base/result";
 import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
-import type { MasterKey } from "@metier/durable/snapshots";
+import type { TenantKeys } from "@metier/durable/snapshots";
 import type { Caller } from "@metier/run";
+import type { RunMetrics } from "./http/run-metrics.ts";
 import type { ServedPage } from "./http/serve-page.ts";
 import type { ServiceLog } from "./http/service-log.ts";
 import type { ServiceMetrics } from "./http/service-metrics.ts";
 import type { StreamCount } from "./http/stream-count.ts";
 import type { Insight } from "./insight/insight.ts";
-import type { Authenticator } from "./keys/authenticate.ts";
 import type { Identity } from "./keys/identity.ts";
-import type { KeyStore } from "./keys/key-store.ts";
-import type { SignIns } from "./keys/sign-ins.ts";
+import type { ServiceDoor } from "./keys/open-door.ts";
+import type { TenantEgress } from "./providers/private-hosts.ts";
 import type { RunNotices } from "./runs/run-notices.ts";
 import type { SkillShelf } from "./shelf/skill-shelf.ts";
+import type { WorkerRegistry } from "./workers/worker-registry.ts";
 
 export interface ServiceLimits {
   /** Of a JSON body. */
@@ -57,16 +58,21 @@ export interface InspectingPerson {
   readonly noRuns?: RunElsewhere | undefined;
 }
 
-export interface ServiceContext {
+/** What is kept beside journal, engine and records; each may be called again for what is gone already. */
+interface ForgetParts {
+  /** Folders of a run. */
+  run(runId: string): Promise<void>;
+  /** What capabilities keep of a user. */
+  user(tenant: string, userId: string): Promise<void>;
+  /** Uploaded skills and whatever else is a tenant's. */
+  tenant(tenant: string): Promise<void>;
+}
+
+export interface ServiceContext extends ServiceDoor {
   /** Whoever writes through it wakes the streams of that run. */
   readonly journal: JournalStore;
   readonly records: RecordStore;
   readonly engine: RunEngine;
-  readonly keys: KeyStore;
-  readonly signIns: SignIns;
-  readonly authenticate: Authenticator;
-  /** Whether only this machine reaches the service. */
-  readonly isOnLoopback: boolean;
   readonly version: string;
   /** Absent: a service for many. */
   readonly person?: InspectingPerson | undefined;
@@ -78,7 +84,17 @@ export interface ServiceContext {
   /** Absent: there is no page. */
   readonly exportView?: ServedPage["exportView"];
   readonly insight: Insight;
-  readonly masterKey: Pick<MasterKey, "seal">;
+  readonly tenantKeys: Pick<TenantKeys, "of" | "destroy">;
+  /** Which processes advance runs. */
+  readonly workers: WorkerRegistry;
+  /** What happens in runs that this process advances, counted. */
+  readonly runMetrics: RunMetrics;
+  /** Which addresses of tenants may be asked. */
+  readonly egress: TenantEgress;
+  /** Whether a tenant without models is told so at once; otherwise its run says it. */
+  readonly needsModels: boolean;
+  /** How many bytes a tenant has stored. */
+  storedBytes(tenant: string): Promise<number>;
   readonly notices: RunNotices;
   readonly streams: StreamCount;
   readonly metrics: ServiceMetrics;
@@ -91,6 +107,7 @@ export interface ServiceContext {
   readonly hiddenFolders: readonly (readonly [folder: string, shown: string])[];
   /** The work folder of a run, if it is on this machine. */
   workFolder(runId: string): Promise<string | undefined>;
+  readonly forget: ForgetParts;
   /** After old runs were removed: what only they needed. */
   tidy(): Promise<void>;
   now(): number;

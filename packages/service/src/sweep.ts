@@ -1,12 +1,15 @@
 /**
- * What nobody asks for, done every second or so: due schedules, questions whose time is over. And once at the start, what a
- * killed process had written but not passed on to the engine. Everything here may be done twice without harm.
+ * What nobody asks for, done every second or so: due schedules, questions whose time is over, users and tenants that are being
+ * deleted. And once at the start, what a killed process had written but not passed on to the engine. It is for all tenants;
+ * what acts for one asks the store for that one alone. Everything here may be done twice without harm.
  */
-import { catchUp } from "@metier/durable";
+import { catchUp, forAllTenants } from "@metier/durable";
+import { limitEngineForAll } from "./quotas/hold-to-quotas.ts";
 import { finishTurns } from "./routes/session-routes.ts";
 import { forgetOldOrders } from "./runs/order-run.ts";
 import { fireSchedules } from "./schedules/fire-schedules.ts";
 import type { ServiceContext } from "./service-context.ts";
+import { goOnDeleting } from "./tenants/deletion.ts";
 
 const KEEP_ORDERS_MS = 7 * 86_400_000;
 const KEEP_RUNS_MS = 30 * 86_400_000;
@@ -24,15 +27,17 @@ export function startSweep(context: ServiceContext): Sweep {
   const look = async (): Promise<void> => {
     await expireQuestions(context);
     await fireSchedules(context);
+    await goOnDeleting(context);
     if (context.now() < forgetAt) return;
     forgetAt = context.now() + FORGET_EVERY_MS;
     await forgetOldOrders(context, KEEP_ORDERS_MS);
     await context.signIns.forgetIdle(context.now());
+    await context.workers.forgetSilent();
     await removeOldRuns(context);
   };
   const run = async (work: () => Promise<void>): Promise<void> => {
     try {
-      await work();
+      await forAllTenants(work);
     } catch (fault) {
       context.metrics.count("metier_faults_total");
       context.log.fault("sweep", fault); // The next look tries again.
@@ -45,6 +50,7 @@ export function startSweep(context: ServiceContext): Sweep {
   let current = run(async () => {
     await finishTurns(context);
     await catchUp(context.journal, context.engine);
+    await limitEngineForAll(context);
     await look();
   });
   return {

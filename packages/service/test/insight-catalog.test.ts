@@ -7,7 +7,6 @@ import { expect, test } from "vitest";
 import { tarOf } from "../../../test/support/archives.ts";
 import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
 import type { ApiCatalog, ApiFind, ApiListing, ApiSkill } from "../src/api.ts";
-import { openKeyStore } from "../src/keys/key-store.ts";
 import { openService, type TestService } from "./support/open-service.ts";
 
 const skill = (name: string, description: string, more = "", body = "Do it.") =>
@@ -148,14 +147,13 @@ test("a file is read through the path gate, and cut where it is too long", async
 test("the default tenant sees the home's skills and its uploads, another one only what it uploaded", async () => {
   const service = await openOver({ "deploy/SKILL.md": skill("deploy", "Deploys.") });
   const upload = (text: string) => gzipSync(tarOf({ name: "poet/SKILL.md", content: text }));
-  const keys = openKeyStore(service.store.records);
-  const { text: other } = await keys.create({ tenant: "acme", name: "x", scopes: ["read", "write"] }, "test");
+  const { key: other } = await service.makeTenant("acme");
   const { body } = await service.call("POST", "/v1/skills", { body: upload(skill("poet", "Writes.")) });
   await service.call("POST", "/v1/skills", { key: other, body: upload(skill("poet", "Writes for acme.")) });
   const mine = await read<ApiCatalog>(service, "/v1/catalog");
   expect(mine.data.map(({ address }) => address)).toEqual(["user:deploy", "upload:poet"]);
   const theirs = await read<ApiCatalog>(service, "/v1/catalog", other);
-  expect(theirs.data.map(({ description }) => description)).toEqual(["Writes for acme."]);
+  expect(theirs.data.map(({ description }) => description)).toEqual(["Says hello.", "Writes for acme."]);
   expect((await service.call("GET", "/v1/catalog/skills/user%3Adeploy", { key: other })).status).toBe(404);
   const shown = await page(service, "upload:poet");
   expect(shown).toMatchObject({ digest: body.digest, trust: "untrusted", source: "upload", warnings: 0 });

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY } from "../../../test/support/follow-events.ts";
 import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
 import type { ApiChange } from "../src/api.ts";
-import { openKeyStore } from "../src/keys/key-store.ts";
 import { openService, type TestService } from "./support/open-service.ts";
 
 interface Listener {
@@ -50,14 +49,7 @@ test("runs, approvals, answers and the catalog are told to their tenant, and to 
   const skills = join(folder, "home", ".metier", "skills");
   writeTree(skills, { "one/SKILL.md": "---\nname: one\ndescription: One.\n---\n" });
   const service = await openService({ folder, times: { heartbeatMs: 30, sweepMs: 50 } });
-  const { text: foreign } = await openKeyStore(service.store.records).create(
-    {
-      tenant: "acme",
-      name: "x",
-      scopes: ["read"],
-    },
-    "test",
-  );
+  const { key: foreign } = await service.makeTenant("acme");
   const mine = await listen(service, ADMIN_KEY);
   const theirs = await listen(service, foreign);
   const run = await service.start("approve bash");

@@ -78,14 +78,20 @@ test("an expired key and a revoked key say what they are", async () => {
   expect(body.data?.map(({ status }) => status)).toEqual(["expired", "revoked"]);
 });
 
-test("a key needs a role or scopes, not both, not none, and an expiry in the future", async () => {
+test("a key needs a role, scopes, or scopes within a role, and an expiry in the future", async () => {
   const service = await openService();
   const make = (body: Record<string, string | string[]>) => service.call("POST", "/v1/keys", { body });
   expect((await make({ name: "x" })).status).toBe(422);
   expect((await make({ name: "x", scopes: [] })).status).toBe(422);
-  expect((await make({ name: "x", role: "viewer", scopes: ["read"] })).status).toBe(422);
+  expect((await make({ name: "x", role: "viewer", scopes: ["read", "run"] })).status).toBe(422);
+  expect((await make({ role: "member", scopes: ["run"] })).body).toMatchObject({
+    name: "member",
+    role: "member",
+    scopes: ["run"],
+    tenant: "default",
+  });
   expect((await make({ name: "x", role: "viewer", expiresAt: "2020-01-01" })).status).toBe(422);
-  expect((await make({ name: "x", role: "approver" })).body.scopes).toEqual(["read", "files", "approve"]);
+  expect((await make({ name: "x", role: "member" })).body.scopes).toEqual(["read", "files", "run"]);
 });
 
 test("no key stands in the store, in the log or in a list", async () => {
@@ -133,7 +139,7 @@ test("a viewer sees the names of a run's files; what is in them needs the scope 
   for (const given of [{ role: "viewer" }, { scopes: ["read", "run", "approve", "write"] }]) {
     expect(await status(given, "/token.txt")).toBe(403);
   }
-  for (const role of ["operator", "approver", "editor"]) {
+  for (const role of ["member", "operator"]) {
     expect([role, await status({ role }, "/token.txt")]).toEqual([role, 200]);
   }
   expect(await status({ scopes: ["files"] }, "/token.txt")).toBe(200);

@@ -1,8 +1,11 @@
 /** The whole service on one machine: real runs in the sandbox with a scripted model, over HTTP. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { JsonObject } from "@metier/base/json";
+import { metierPlaces } from "@metier/base/places";
+import { openAccounts } from "@metier/capabilities/broker";
 import { createScriptModel, type Script } from "@metier/run/model";
 import type { MetierOptions } from "@metier/runtime";
 import { startLocalService } from "@metier/service";
@@ -239,4 +242,26 @@ test("a run whose work folder has no room beside the snapshots of its tenant end
   const run = await call(service, "GET", `/v1/runs/${id}`);
   expect(run).toMatchObject({ status: "failed", error: { code: "run.storage-full" } });
   expect(JSON.stringify(run.error)).toMatch(/tenant `default` would take \d+ bytes, and 20000 are allowed/);
+});
+
+test("what capabilities keep for users of this machine goes with the user, and with the tenant", async () => {
+  const world = createRunWorld({});
+  const { service } = await openLocal(world, []);
+  const places = metierPlaces(world.home, {});
+  const accounts = openAccounts({ folder: join(places.state, "capabilities", "accounts") });
+  const { id: tenant } = await call(service, "POST", "/v1/tenants", { name: "acme" });
+  const owners = ["ada", "bob", `tenant/${tenant}/ada`, `tenant/${tenant}/eve`];
+  for (const owner of owners) {
+    const about = { accountRef: "one", createdAt: "2026-01-01T00:00:00.000Z" };
+    await accounts.put(owner, "desk.mail", { ...about, credentialMaterial: {}, metadata: {} });
+  }
+  const left = () => accounts.listAll().map(({ userId }) => userId);
+  const deleted = async (path: string) => {
+    while ((await call(service, "DELETE", path)).status === "deleting") await pause(50);
+  };
+  await call(service, "POST", "/v1/keys", { role: "member", userId: "ada" });
+  await deleted("/v1/users/ada");
+  expect(left().sort()).toEqual(owners.slice(1));
+  await deleted(`/v1/tenants/${tenant}`);
+  expect(left()).toEqual(["bob"]);
 });

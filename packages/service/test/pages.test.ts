@@ -13,6 +13,9 @@ async function fillThree(service: TestService): Promise<void> {
     await post("/v1/sessions", { skill: "greet" });
     await post("/v1/schedules", { name: "x", cron: "0 0 1 1 *", run: { skill: "greet" } });
     await service.call("PUT", `/v1/secrets/S${number}`, { body: { value: "x" } });
+    const provider = { kind: "openai-compatible", baseUrl: "https://1.1.1.1/v1", secret: `S${number}` };
+    await service.call("PUT", `/v1/providers/p${number}`, { body: provider });
+    await post("/v1/tenants", { name: `acme-${number}` });
     await post("/v1/keys", { name: `key ${number}`, role: "viewer" });
     await service.settle(await service.start("approve bash"), "waiting");
     await service.settle(await service.start("ask Which?"), "waiting");
@@ -45,7 +48,7 @@ test("each list gives its entries once and in order, however small the pages, an
     expect([path, single]).toEqual([path, whole.data]);
     expect([path, single.length]).toEqual([path, expect.toSatisfy((count: number) => count >= 3)]);
   }
-  expect(paged).toHaveLength(10);
+  expect(paged).toHaveLength(12);
 });
 
 test("a page that is too large, or none, is refused", async () => {

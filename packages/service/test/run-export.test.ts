@@ -1,6 +1,5 @@
 /** A run as one file: what is in it, and who gets it. */
 import { expect, test } from "vitest";
-import { openKeyStore } from "../src/keys/key-store.ts";
 import type { ExportedRun } from "../src/runs/export-run.ts";
 import { openService } from "./support/open-service.ts";
 
@@ -52,8 +51,7 @@ test("nothing of the server's folders is in the file", async () => {
 test("another tenant gets nothing, and without a page there is nothing to give", async () => {
   const service = await openService({ page });
   const id = await service.start("say 1");
-  const keys = openKeyStore(service.store.records);
-  const { text: key } = await keys.create({ tenant: "acme", name: "x", scopes: ["read"] }, "test");
+  const { key } = await service.makeTenant("acme");
   expect((await service.call("GET", `/v1/runs/${id}/export.html`, { key })).status).toBe(404);
   const bare = await openService();
   const other = await bare.start("say 1");

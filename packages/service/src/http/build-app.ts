@@ -1,12 +1,14 @@
 /**
  * The route table as a Hono application. The order for every request: who asks, may they, what did they send; only then
- * the handler. Whatever it throws is the service's own fault, logged, and answered without a word about it.
+ * the handler, which the store answers for the tenant of who asks and for no other. Whatever it throws is the service's own
+ * fault, logged, and answered without a word about it.
  */
 import type { IncomingMessage } from "node:http";
 import { isLoopbackAddress, isLoopbackHost } from "@metier/base/net";
 import { done, type Result } from "@metier/base/result";
+import { forAllTenants, forTenant, isStoreAway } from "@metier/durable";
 import type { Context, Hono } from "hono";
-import { type Identity, NOBODY } from "../keys/identity.ts";
+import { DEFAULT_TENANT, type Identity, NOBODY } from "../keys/identity.ts";
 import { holdsScope } from "../keys/scopes.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { describeClient, hostName, type RequestClient } from "./browser-guard.ts";
@@ -90,6 +92,13 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   "OPTIONS",
 ]);
 
+const STORE_AWAY = {
+  code: "store_unavailable",
+  message: "The store of the service does not answer.",
+  hint: "Try again in a few seconds.",
+};
+const STORE_AWAY_INIT = { status: 503, headers: { "Retry-After": "5" } };
+
 /** Whatever is thrown is the service's own fault. */
 async function answerSafely(
   where: string,
@@ -101,6 +110,7 @@ async function answerSafely(
   } catch (fault) {
     metrics.count("metier_faults_total");
     log.fault(where, fault);
+    if (isStoreAway(fault)) return Response.json(errorBody(STORE_AWAY), STORE_AWAY_INIT);
     const body = errorBody({
       code: "internal",
       message: "The service could not do this. The fault is in its log.",
@@ -129,7 +139,9 @@ async function identify(
   if (scope === "none" || (scope === "operator" && isOnThisMachine(http, client))) return done(NOBODY);
   const identity = await authenticate.identify(http.req.raw, client);
   if (!identity.ok || scope === "any") return identity;
-  const needed = scope === "operator" ? "admin" : scope;
+  const needed = scope === "operator" || scope === "platform" ? "admin" : scope;
+  // What is told of the whole service is told to its own admins.
+  if (needed !== scope && identity.value.tenant !== DEFAULT_TENANT) return refuseTenant();
   if (holdsScope(identity.value.scopes, needed)) return identity;
   return refuse(
     403,
@@ -137,6 +149,11 @@ async function identify(
     `This key may not do that: it lacks the scope \`${needed}\`.`,
     `Use a key with the scope \`${needed}\`; an admin makes one with \`POST /v1/keys\`.`,
   );
+}
+
+function refuseTenant(): Result<never, HttpRefusal> {
+  const message = "This key may not do that: it is for admins of the whole service.";
+  return refuse(403, "platform_only", message, `Use an admin key of the tenant \`${DEFAULT_TENANT}\`.`);
 }
 
 async function handle(
@@ -152,17 +169,21 @@ async function handle(
   if (!query.ok) return query;
   const body = await readBody(route, request, context);
   if (!body.ok) return body;
-  return route.handle(
-    {
-      query: query.value,
-      body: body.value,
-      headers: request.headers,
-      ...who,
-      signal: request.signal,
-      param: (name) => params.value.get(name) ?? "",
-    },
-    context,
-  );
+  const asked = {
+    query: query.value,
+    body: body.value,
+    headers: request.headers,
+    ...who,
+    signal: request.signal,
+    param: (name: string) => params.value.get(name) ?? "",
+  };
+  return inScope(route, who.identity, () => route.handle(asked, context));
+}
+
+/** For whom the store is asked. Of routes for anybody it shows nothing at all. */
+function inScope<Value>({ scope }: ServiceRoute, { tenant }: Identity, work: () => Value): Value {
+  if (scope === "operator") return forAllTenants(work);
+  return scope === "none" ? work() : forTenant(tenant, work);
 }
 
 async function readBody(

@@ -7,8 +7,8 @@ import { parameterNames, type ServiceRoute } from "./route.ts";
 const MOST_DEPTH = 64;
 /** Of everything that a path may name: nothing else is looked up. */
 const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
-/** Parts that name a skill: any text, since they are only looked up among the skills that are there. */
-const SKILL_PARTS: ReadonlySet<string> = new Set(["address", "skill"]);
+/** Parts that name a skill or a user: any text, since they are only looked up among those that are there. */
+const FREE_PARTS: ReadonlySet<string> = new Set(["address", "skill", "user"]);
 const MOST_ADDRESS = 512;
 const MOST_FAULTS = 5;
 
@@ -22,7 +22,7 @@ export function readPathParts(
   const params = new Map<string, string>();
   for (const name of parameterNames(route.path)) {
     const value = found[name] ?? "";
-    const isAllowed = SKILL_PARTS.has(name) ? value.length <= MOST_ADDRESS : PLAIN_ID.test(value);
+    const isAllowed = FREE_PARTS.has(name) ? value.length <= MOST_ADDRESS : PLAIN_ID.test(value);
     if (!route.path.includes(`{${name}*}`) && !isAllowed) {
       return refuse(
         404,

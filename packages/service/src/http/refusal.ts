@@ -13,6 +13,8 @@ export interface HttpRefusal {
   /** What to do. */
   readonly hint: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** From when on it can be tried again, in milliseconds since 1970. */
+  readonly retryAt?: number | undefined;
 }
 
 export function refuse(
@@ -34,7 +36,19 @@ export function refuseRequest(message: string, hint: string): Refused<HttpRefusa
   return refuse(422, "invalid_request", message, hint);
 }
 
+/** There is no room now; from `retryAt` on there may be. */
+export function refuseUntil(
+  retryAt: number,
+  now: number,
+  { code, message, hint }: Pick<HttpRefusal, "code" | "message" | "hint">,
+): Refused<HttpRefusal> {
+  const seconds = Math.max(1, Math.ceil((retryAt - now) / 1000));
+  const headers = { "Retry-After": String(seconds) };
+  return refused({ status: 429, code, message, hint, headers, retryAt });
+}
+
 /** As it is sent. */
-export function errorBody({ code, message, hint }: Omit<HttpRefusal, "status">): JsonObject {
-  return { error: { code, message, hint } };
+export function errorBody({ code, message, hint, retryAt }: Omit<HttpRefusal, "status">): JsonObject {
+  const when = retryAt === undefined ? {} : { retryAt: new Date(retryAt).toISOString() };
+  return { error: { code, message, hint, ...when } };
 }

@@ -13,9 +13,9 @@ import type { HttpRefusal } from "./refusal.ts";
 
 /**
  * `none`: for anybody who can reach the server. `any`: with whatever key. `operator`: an admin key, or somebody on this
- * machine.
+ * machine. `platform`: an admin key of the tenant `default`.
  */
-type RouteScope = KeyScope | "none" | "any" | "operator";
+type RouteScope = KeyScope | "none" | "any" | "operator" | "platform";
 
 type RouteMethod = "GET" | "POST" | "PUT" | "DELETE";
 

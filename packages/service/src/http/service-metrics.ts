@@ -1,4 +1,6 @@
 /** Counters and sums of the service as Prometheus text. Labels are fixed words: no path, name or id of anybody is one. */
+import type { StartQuotas } from "@metier/durable";
+import { createHistogram, metricLines } from "./metric-text.ts";
 
 /** Upper bounds in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
@@ -13,8 +15,10 @@ interface Gauge {
 export interface ServiceMetrics {
   countRequest(method: string, route: string, status: number, seconds: number): void;
   count(counter: ServiceCounter): void;
-  /** All of it, with what is only known now. */
-  text(gauges: readonly Gauge[]): string;
+  /** A run that was not started, for this quota. */
+  countQuota(quota: keyof StartQuotas): void;
+  /** All of it, with what is only known now, and what others have counted. */
+  text(gauges: readonly Gauge[], more: readonly string[]): string;
 }
 
 const COUNTERS = {
@@ -28,62 +32,56 @@ const COUNTERS = {
 
 type ServiceCounter = keyof typeof COUNTERS;
 
-interface Duration {
-  readonly buckets: number[];
-  sum: number;
-  count: number;
-}
+const QUOTAS = {
+  startsPerMinute: 0,
+  openRuns: 0,
+  tokensPerDay: 0,
+  costPerDay: 0,
+} as const satisfies Record<keyof StartQuotas, 0>;
 
 export function createServiceMetrics(): ServiceMetrics {
   const counts = new Map<ServiceCounter, number>();
+  const quotas = new Map<string, number>(Object.entries(QUOTAS));
   const requests = new Map<string, number>();
-  const durations = new Map<string, Duration>();
+  const durations = createHistogram("metier_http_request_seconds", "Time until an answer began.", BUCKETS);
   return {
     countRequest(method, route, status, seconds) {
       const labels = `method="${method}",route="${route}"`;
       const withStatus = `${labels},status="${status}"`;
       requests.set(withStatus, (requests.get(withStatus) ?? 0) + 1);
-      const duration = durations.get(labels) ?? { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
-      for (const [index, bound] of BUCKETS.entries()) {
-        if (seconds <= bound) duration.buckets[index] = (duration.buckets[index] ?? 0) + 1;
-      }
-      duration.sum += seconds;
-      duration.count += 1;
-      durations.set(labels, duration);
+      durations.add(labels, seconds);
     },
     count(counter) {
       counts.set(counter, (counts.get(counter) ?? 0) + 1);
     },
-    text(gauges) {
-      const lines = Object.entries(COUNTERS).flatMap(([name, about]) => [
-        ...head(name, about, "counter"),
-        `${name} ${counts.get(name as ServiceCounter) ?? 0}`,
-      ]);
-      lines.push(...head("metier_http_requests_total", "Requests by route and status.", "counter"));
-      for (const [labels, count] of requests) lines.push(`metier_http_requests_total{${labels}} ${count}`);
-      lines.push(...head("metier_http_request_seconds", "Time until an answer began.", "histogram"));
-      for (const [labels, duration] of durations) lines.push(...histogram(labels, duration));
-      for (const { name, about, values } of gauges) {
-        lines.push(...head(name, about, "gauge"));
-        for (const [labels, value] of Object.entries(values)) {
-          lines.push(`${name}${labels === "" ? "" : `{${labels}}`} ${value}`);
-        }
-      }
+    countQuota(quota) {
+      quotas.set(quota, (quotas.get(quota) ?? 0) + 1);
+    },
+    text(gauges, more) {
+      const names = Object.entries(COUNTERS) as readonly (readonly [ServiceCounter, string])[];
+      const lines = [
+        ...names.flatMap(([name, about]) =>
+          metricLines({ name, about, type: "counter", values: [["", counts.get(name) ?? 0]] }),
+        ),
+        ...metricLines({
+          name: "metier_quota_refusals_total",
+          about: "Runs that were not started because a quota was used up.",
+          type: "counter",
+          values: [...quotas].map(([quota, count]) => [`quota="${quota}"`, count] as const),
+        }),
+        ...metricLines({
+          name: "metier_http_requests_total",
+          about: "Requests by route and status.",
+          type: "counter",
+          values: requests,
+        }),
+        ...durations.lines(),
+        ...gauges.flatMap(({ name, about, values }) =>
+          metricLines({ name, about, type: "gauge", values: Object.entries(values) }),
+        ),
+        ...more,
+      ];
       return `${lines.join("\n")}\n`;
     },
   };
-}
-
-function head(name: string, about: string, type: string): readonly string[] {
-  return [`# HELP ${name} ${about}`, `# TYPE ${name} ${type}`];
-}
-
-function histogram(labels: string, { buckets, sum, count }: Duration): readonly string[] {
-  const name = "metier_http_request_seconds";
-  return [
-    ...BUCKETS.map((bound, index) => `${name}_bucket{${labels},le="${bound}"} ${buckets[index] ?? 0}`),
-    `${name}_bucket{${labels},le="+Inf"} ${count}`,
-    `${name}_sum{${labels}} ${sum}`,
-    `${name}_count{${labels}} ${count}`,
-  ];
 }

@@ -6,7 +6,7 @@ import { type ClientReport, checkCompat } from "@metier/install/publish";
 import { candidateForFile, type SkillCandidate } from "@metier/skills";
 import type { ScanSeverity } from "@metier/skills/config";
 import { identifyContent, type SkillContent } from "@metier/skills/trust";
-import type { ApiClientVerdict, ApiFinding } from "../api.ts";
+import type { ApiClientVerdict, ApiFinding } from "../api-skills.ts";
 import { boundText } from "./bounds.ts";
 
 export interface LookedOver {

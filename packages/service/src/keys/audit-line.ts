@@ -3,8 +3,11 @@ import type { Json } from "@metier/base/json";
 import type { NewAuditLine } from "@metier/durable";
 import type { Identity } from "./identity.ts";
 
+/** Whoever does something: a key, or something that the service itself does. */
+export type Actor = Pick<Identity, "tenant" | "keyId" | "actor">;
+
 export function tellOf(
-  { tenant, keyId: actor }: Pick<Identity, "tenant" | "keyId">,
+  { tenant, keyId, actor = keyId }: Actor,
   action: string,
   subject: string,
   detail?: Json,

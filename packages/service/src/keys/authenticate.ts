@@ -1,18 +1,23 @@
 /**
- * From a request's headers to who it is from, or to a 401 or 429. `METIER_ADMIN_KEY` is the first admin key, and acts only
- * while no other admin key does: whoever has made one of their own need not trust the environment any longer.
+ * From a request's headers to who it is from, or to a 401, 403 or 429. `METIER_ADMIN_KEY` is the first admin key, and acts
+ * only while no other admin key of the tenant `default` does: whoever has made one of their own need not trust the environment
+ * any longer.
  */
 import { isSameSecret } from "@metier/base/digest";
 import { UsageError } from "@metier/base/errors";
 import { done, type Refused, type Result } from "@metier/base/result";
 import type { RequestClient } from "../http/browser-guard.ts";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
+import type { TenantStore } from "../tenants/tenant-store.ts";
 import { identifyByCookie } from "./cookie-gate.ts";
 import { DEFAULT_TENANT, type Identity } from "./identity.ts";
 import type { KeyCheck, KeyStore } from "./key-store.ts";
-import { KEY_SCOPES } from "./scopes.ts";
+import type { OidcPerson } from "./oidc-person.ts";
+import { LONGEST_TOKEN, looksLikeToken } from "./oidc-tokens.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
+import { KEY_SCOPES, ROLE_SCOPES } from "./scopes.ts";
 import { createSignInLimit } from "./sign-in-limit.ts";
-import type { SignIn, SignIns } from "./sign-ins.ts";
+import type { SignIn, SignInGrounds, SignIns } from "./sign-ins.ts";
 
 const SHORTEST_ADMIN_KEY = 24;
 const LONGEST_CREDENTIAL = 512;
@@ -20,14 +25,28 @@ const HOW = "Send `Authorization: Bearer <key>` or `x-api-key: <key>`.";
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="metier"' };
 /** Whoever has it, whatever its text: for the audit log. */
 const ADMIN_KEY_ID = "environment";
+/** Of somebody with a token, until it is known who they are here. */
+const OIDC_KEY_ID = "oidc";
+/** So long a sign-in by the issuer counts: what it says about somebody may change. */
+const VOUCHED_MS = 12 * 3_600_000;
 
 type Identified = Result<Identity, HttpRefusal>;
 
+/** Somebody with a token, until when it counts. */
+interface TokenHolder extends OidcPerson {
+  readonly expiresAt: number;
+}
+
 export interface Authenticator {
-  /** Whose request it is: by its key, or else by its cookie. */
+  /** Whose request it is: by its key or token, or else by its cookie. */
   identify(request: Pick<Request, "method" | "headers">, client: RequestClient): Promise<Identified>;
   /** A key becomes a cookie, which is given once. Wrong ones are counted as everywhere. */
   signIn(key: string, client: RequestClient): Promise<Result<NewSignIn, HttpRefusal>>;
+  /** The same for whom an issuer vouches for, once `vouch` has asked it. */
+  signInBy(
+    vouch: () => Promise<Result<OidcPerson, HttpRefusal>>,
+    client: RequestClient,
+  ): Promise<Result<NewSignIn, HttpRefusal>>;
 }
 
 interface NewSignIn {
@@ -38,6 +57,10 @@ interface NewSignIn {
 interface AuthenticatorParts {
   readonly keys: KeyStore;
   readonly signIns: SignIns;
+  readonly tenants: Pick<TenantStore, "isActive">;
+  readonly people: Pick<Pseudonyms, "meet">;
+  /** Left out: tokens are not taken. */
+  readonly checkToken?: ((token: string) => Promise<Result<TokenHolder, HttpRefusal>>) | undefined;
   /** `METIER_ADMIN_KEY`. */
   readonly adminKey?: string | undefined;
   readonly mostFailures: number;
@@ -65,48 +88,142 @@ export function checkAdminKey(adminKey: string): void {
 }
 
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
-  const { keys, signIns, adminKey, now } = parts;
-  const limit = createSignInLimit(parts.mostFailures);
+  const { signIns, now } = parts;
+  const limited = openLimit(parts);
+  const { checkCredential, recognize } = openChecks(parts);
+  const check = (credential: Credential, client: RequestClient): Promise<Identified> =>
+    limited(client, credential.text, () => checkCredential(credential));
+  const begin = async (identity: Identity, grounds: SignInGrounds): Promise<NewSignIn> => {
+    const { cookie, id, csrf } = await signIns.begin(identity, now(), grounds);
+    return { identity: { ...identity, signIn: { id, csrf } }, cookie };
+  };
+  return {
+    async identify(request, client) {
+      const credential = readCredential(request.headers);
+      if (credential === "unclear")
+        return refuse(401, "key_unclear", "This request has two API keys.", HOW, CHALLENGE);
+      if (credential !== undefined) return check(credential, client);
+      const person = await identifyByCookie({ ...parts, recognize }, request, client);
+      if (person === undefined)
+        return refuse(401, "key_missing", "This request has no API key.", HOW, CHALLENGE);
+      return person.ok ? admit(parts, person.value) : person;
+    },
+    async signIn(key, client) {
+      const identity = await check({ text: key, isBearer: false }, client);
+      if (!identity.ok) return identity;
+      const unstored = identity.value.keyId === ADMIN_KEY_ID ? key : undefined;
+      return done(await begin(identity.value, { unstored }));
+    },
+    async signInBy(vouch, client) {
+      const until = now() + VOUCHED_MS;
+      let person: OidcPerson | undefined;
+      const identity = await limited(client, "", async () => {
+        const vouched = await vouch();
+        if (!vouched.ok) return vouched;
+        person = vouched.value;
+        return admit(parts, toIdentity(person, until));
+      });
+      if (!identity.ok || person === undefined) return identity as Refused<HttpRefusal>;
+      const { userId, role } = person;
+      return done(await begin(identity.value, { vouched: { userId, role, until } }));
+    },
+  };
+}
+
+type Limited = (
+  client: RequestClient,
+  credential: string,
+  check: () => Promise<Identified>,
+) => Promise<Identified>;
+
+/** Counts what was wrong, and remembers what was right. */
+function openLimit({ mostFailures, now, onFailure }: AuthenticatorParts): Limited {
+  const limit = createSignInLimit(mostFailures);
+  return async ({ address }, credential, check) => {
+    const seconds = limit.waitFor(address, credential, now());
+    if (seconds > 0) return refuseForNow(seconds);
+    const found = await check();
+    if (found.ok) limit.succeed(address, credential, now());
+    else {
+      onFailure();
+      if (GUESSES.has(found.refusal.code)) limit.fail(address, now());
+    }
+    return found;
+  };
+}
+
+interface CredentialChecks {
+  checkCredential(credential: Credential): Promise<Identified>;
+  /** Whom a sign-in stands for. */
+  recognize(signIn: SignIn): Promise<KeyCheck>;
+}
+
+function openChecks(parts: AuthenticatorParts): CredentialChecks {
+  const { keys, adminKey, checkToken, now } = parts;
   const checkAdmin = async (): Promise<KeyCheck> => {
     const isSuperseded = (await keys.admins(now())).length > 0;
     const identity = { keyId: ADMIN_KEY_ID, tenant: DEFAULT_TENANT, scopes: new Set(KEY_SCOPES) };
     return isSuperseded ? { kind: "revoked" } : { kind: "known", identity };
   };
-  const check = async (key: string, { address }: RequestClient): Promise<Identified> => {
-    const seconds = limit.waitFor(address, key, now());
-    if (seconds > 0) return refuseForNow(seconds);
-    const isAdmin = adminKey !== undefined && isSameSecret(key, adminKey);
-    const found = isAdmin ? await checkAdmin() : await keys.check(key, now());
-    if (found.kind === "known") {
-      limit.succeed(address, key, now());
-      return done(found.identity);
-    }
-    parts.onFailure();
-    if (found.kind === "unknown") limit.fail(address, now());
-    return refuse(401, `key_${found.kind}`, MESSAGES[found.kind], HINTS[found.kind], CHALLENGE);
-  };
-  const recognize = async (signIn: SignIn): Promise<KeyCheck> => {
-    if (signIn.keyId !== ADMIN_KEY_ID) return keys.recognize(signIn.tenant, signIn.keyId, now());
-    return adminKey !== undefined && signIn.isSameKey(adminKey) ? checkAdmin() : { kind: "unknown" };
-  };
   return {
-    async identify(request, client) {
-      const key = readCredential(request.headers);
-      if (key === "unclear")
-        return refuse(401, "key_unclear", "This request has two API keys.", HOW, CHALLENGE);
-      if (key !== undefined) return check(key.text, client);
-      const person = await identifyByCookie({ ...parts, recognize }, request, client);
-      return person ?? refuse(401, "key_missing", "This request has no API key.", HOW, CHALLENGE);
+    async checkCredential({ text, isBearer }) {
+      const isAdmin = adminKey !== undefined && isSameSecret(text, adminKey);
+      if (checkToken !== undefined && isBearer && !isAdmin && looksLikeToken(text)) {
+        const holder = await checkToken(text);
+        return holder.ok ? admit(parts, toIdentity(holder.value, holder.value.expiresAt)) : holder;
+      }
+      const found = isAdmin ? await checkAdmin() : await keys.check(text, now());
+      if (found.kind === "known") return admit(parts, found.identity);
+      return refuse(401, `key_${found.kind}`, MESSAGES[found.kind], HINTS[found.kind], CHALLENGE);
     },
-    async signIn(key, client) {
-      const identity = await check(key, client);
-      if (!identity.ok) return identity;
-      const unstored = identity.value.keyId === ADMIN_KEY_ID ? key : undefined;
-      const { cookie, id, csrf } = await signIns.begin(identity.value, now(), unstored);
-      return done({ identity: { ...identity.value, signIn: { id, csrf } }, cookie });
+    async recognize(signIn) {
+      const { tenant, keyId, vouched } = signIn;
+      if (vouched) return { kind: "known", identity: toIdentity({ tenant, ...vouched }, vouched.until) };
+      if (keyId !== ADMIN_KEY_ID) return keys.recognize(tenant, keyId, now());
+      return adminKey !== undefined && signIn.isSameKey(adminKey) ? checkAdmin() : { kind: "unknown" };
     },
   };
 }
+
+function toIdentity(
+  { tenant, userId, role }: Pick<OidcPerson, "tenant" | "userId" | "role">,
+  expiresAt: number,
+): Identity {
+  return { keyId: OIDC_KEY_ID, tenant, userId, scopes: new Set(ROLE_SCOPES[role]), expiresAt };
+}
+
+/** The last question, whatever was shown: is the tenant there, and is the person not leaving? */
+async function admit({ tenants, people }: AuthenticatorParts, identity: Identity): Promise<Identified> {
+  const { tenant, userId, keyId } = identity;
+  const [isActive, person] = await Promise.all([
+    tenants.isActive(tenant),
+    userId === undefined ? undefined : people.meet(tenant, userId),
+  ]);
+  if (!isActive || person?.isLeaving) {
+    const message = isActive ? "This user is being deleted." : "The tenant of this key was deleted.";
+    return refuse(401, "key_revoked", message, HINTS.revoked, CHALLENGE);
+  }
+  if (person === undefined) return done(identity);
+  const { pseudonym } = person;
+  return done(
+    keyId === OIDC_KEY_ID
+      ? { ...identity, keyId: `${OIDC_KEY_ID}:${pseudonym}`, actor: pseudonym }
+      : { ...identity, actor: `${pseudonym} (${keyId})` },
+  );
+}
+
+/** Whether a key id is of a token: it counts only as long as the person is known. */
+export function isOidcKeyId(keyId: string): boolean {
+  return keyId.startsWith(`${OIDC_KEY_ID}:`);
+}
+
+/** What is wrong in a way that somebody who guesses would be. */
+const GUESSES: ReadonlySet<string> = new Set([
+  "key_unknown",
+  "token_invalid",
+  "sign_in_unbound",
+  "sign_in_failed",
+]);
 
 const MESSAGES = {
   unknown: "This API key is not known.",
@@ -127,11 +244,17 @@ function refuseForNow(seconds: number): Refused<HttpRefusal> {
   });
 }
 
+interface Credential {
+  readonly text: string;
+  /** Tokens come in this way only. */
+  readonly isBearer: boolean;
+}
+
 /** Two that differ are none: nobody can tell which one was meant. */
-function readCredential(headers: Headers): { readonly text: string } | "unclear" | undefined {
+function readCredential(headers: Headers): Credential | "unclear" | undefined {
   const [, bearer] = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
   const plain = headers.get("x-api-key")?.trim() || undefined;
   if (bearer !== undefined && plain !== undefined && bearer !== plain) return "unclear";
-  const text = bearer ?? plain;
-  return text === undefined ? undefined : { text: text.slice(0, LONGEST_CREDENTIAL + 1) };
+  if (bearer !== undefined) return { text: bearer.slice(0, LONGEST_TOKEN + 1), isBearer: true };
+  return plain === undefined ? undefined : { text: plain.slice(0, LONGEST_CREDENTIAL + 1), isBearer: false };
 }

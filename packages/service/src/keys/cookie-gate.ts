@@ -64,7 +64,7 @@ function refuseSignedOut(message: string): Result<never, HttpRefusal> {
   return refuse(401, "signed_out", message, "Sign in again, or send an API key.");
 }
 
-function readCookie(headers: Headers, name: string): string | undefined {
+export function readCookie(headers: Headers, name: string): string | undefined {
   const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
@@ -74,4 +74,21 @@ export function writeCookie({ cookieName, isSecure }: RequestClient, cookie: str
   const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", ...(isSecure ? ["Secure"] : [])];
   const ending = cookie === "" ? ["Max-Age=0"] : [];
   return [`${cookieName}=${cookie}`, ...attributes, ...ending].join("; ");
+}
+
+/** Of a sign-in that is under way at an identity provider. */
+export function boundCookieName({ cookieName }: Pick<RequestClient, "cookieName">): string {
+  return `${cookieName}_oidc`;
+}
+
+/** It must come along when the identity provider sends the browser back, which is another site. */
+export function writeBoundCookie(
+  client: RequestClient,
+  path: string,
+  cookie: string,
+  seconds: number,
+): string {
+  const attributes = [`Path=${path}`, "HttpOnly", "SameSite=Lax", `Max-Age=${seconds}`];
+  const secure = client.isSecure ? ["Secure"] : [];
+  return [`${boundCookieName(client)}=${cookie}`, ...attributes, ...secure].join("; ");
 }

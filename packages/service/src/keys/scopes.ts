@@ -1,23 +1,24 @@
 /** What a key may do, and the roles that stand for usual sets of it. */
 
-export const KEY_SCOPES = ["read", "files", "run", "approve", "write", "admin"] as const;
+export const KEY_SCOPES = ["read", "files", "run", "approve", "write", "operate", "admin"] as const;
 
 /**
  * `read`: see runs, skills and the rest. `files`: see what is in the files of a run, which no redaction has passed: a tool
  * may have written a secret there. `run`: start and cancel runs, answer their questions. `approve`: decide tool calls.
- * `write`: change skills, agents, schedules and secrets. `admin`: keys, audit, trust in uploaded skills; includes all others.
+ * `write`: change skills, agents, schedules and secrets. `operate`: see workers and the queue, let a worker drain.
+ * `admin`: keys, users, quotas, audit, trust in uploaded skills; includes all others. An admin of the tenant `default` is the
+ * platform's admin: tenants are theirs, too.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-export const KEY_ROLES = ["viewer", "operator", "approver", "editor", "admin"] as const;
+export const KEY_ROLES = ["viewer", "member", "operator", "admin"] as const;
 
 export type KeyRole = (typeof KEY_ROLES)[number];
 
 export const ROLE_SCOPES: Readonly<Record<KeyRole, readonly KeyScope[]>> = {
   viewer: ["read"],
-  operator: ["read", "files", "run"],
-  approver: ["read", "files", "approve"],
-  editor: ["read", "files", "run", "write"],
+  member: ["read", "files", "run"],
+  operator: ["read", "files", "run", "approve", "write", "operate"],
   admin: KEY_SCOPES,
 };
 

@@ -1,13 +1,16 @@
 /**
  * People who signed in with a browser. A cookie with a random id stands for their key, so that no key lies in a browser; of
- * the id only its SHA-256 is stored, with the id of the key. They outlive a restart, and end when nobody uses them for a while.
+ * the id only its SHA-256 is stored, with the id of the key, or with what the issuer of an OIDC sign-in has said about them.
+ * They outlive a restart, and end when nobody uses them for a while.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { isSameSecret } from "@metier/base/digest";
 import { presentFields } from "@metier/base/json";
-import { countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
-import type { RecordStore, StoredRecord } from "@metier/durable";
+import { choiceShape, countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
+import { forAllTenants, forTenant, type RecordStore, type StoredRecord } from "@metier/durable";
+import { findRecords } from "./find-records.ts";
 import type { Identity } from "./identity.ts";
+import { KEY_ROLES, type KeyRole } from "./scopes.ts";
 
 const KIND = "sign-in";
 const COOKIE_TEXT = /^[A-Za-z0-9_-]{43}$/;
@@ -15,16 +18,32 @@ const IDLE_MS = 12 * 3_600_000;
 /** Not every request is worth a write. */
 const NOTE_EVERY_MS = 60_000;
 
+/** Somebody whom the issuer of an OIDC sign-in vouched for, until then. */
+interface VouchedPerson {
+  readonly userId: string;
+  readonly role: KeyRole;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
 interface SignInBody {
   readonly keyId: string;
   readonly usedAt: number;
   /** Of a key that is not stored: what shows that it is still the same one. */
   readonly proof?: string | undefined;
+  readonly vouched?: VouchedPerson | undefined;
 }
 
-const bodyShape = recordShape<SignInBody>({ keyId: textShape, usedAt: countShape, proof: textShape }, [
-  "proof",
-]);
+const vouchedShape = recordShape<VouchedPerson>({
+  userId: textShape,
+  role: choiceShape(...KEY_ROLES),
+  until: countShape,
+});
+
+const bodyShape = recordShape<SignInBody>(
+  { keyId: textShape, usedAt: countShape, proof: textShape, vouched: vouchedShape },
+  ["proof", "vouched"],
+);
 
 export interface SignIn {
   /** Public: nobody gets from it to the cookie. */
@@ -33,17 +52,32 @@ export interface SignIn {
   readonly keyId: string;
   /** What a change must bring, besides the cookie. */
   readonly csrf: string;
+  /** Of somebody without a key. */
+  readonly vouched?: VouchedPerson | undefined;
   /** Whether this is the text of the key that was signed in with, of one that is not stored. */
   isSameKey(text: string): boolean;
 }
 
+/** What a sign-in stands for, beside a key that is stored. */
+export interface SignInGrounds {
+  /** The text of a key that the key store does not have. */
+  readonly unstored?: string | undefined;
+  readonly vouched?: VouchedPerson | undefined;
+}
+
 export interface SignIns {
-  /** `unstored`: the text of a key that the key store does not have. The cookie is given once. */
-  begin(identity: Identity, now: number, unstored?: string): Promise<SignIn & { readonly cookie: string }>;
+  /** The cookie is given once. */
+  begin(
+    identity: Pick<Identity, "tenant" | "keyId">,
+    now: number,
+    grounds?: SignInGrounds,
+  ): Promise<SignIn & { readonly cookie: string }>;
   /** `undefined`: there is none, it was ended, or nobody has used it for too long. Finding it is using it. */
   find(cookie: string, now: number): Promise<SignIn | undefined>;
   isOpen(signIn: Pick<SignIn, "id" | "tenant">, now: number): Promise<boolean>;
   end(signIn: Pick<SignIn, "id" | "tenant">): Promise<void>;
+  /** Those of this user, with whichever of these keys. */
+  forgetUser(tenant: string, userId: string, keyIds: readonly string[]): Promise<void>;
   /** Those that nobody has used for too long. */
   forgetIdle(now: number): Promise<void>;
 }
@@ -51,42 +85,59 @@ export interface SignIns {
 export function openSignIns(records: RecordStore): SignIns {
   const read = (stored: StoredRecord | undefined, now: number): SignInBody | undefined => {
     const body = stored && fitShape(bodyShape, stored.body);
-    return body !== undefined && now - body.usedAt < IDLE_MS ? body : undefined;
+    if (body === undefined || now - body.usedAt >= IDLE_MS) return undefined;
+    return body.vouched !== undefined && body.vouched.until <= now ? undefined : body;
   };
   return {
-    async begin({ tenant, keyId }, now, unstored) {
+    async begin({ tenant, keyId }, now, { unstored, vouched } = {}) {
       const cookie = randomBytes(32).toString("base64url");
       const id = digestOf(cookie);
       const proof = unstored === undefined ? undefined : bind(cookie, unstored);
-      await records.put({ tenant, kind: KIND, id }, presentFields({ keyId, usedAt: now, proof }), 0);
-      return { ...describe(cookie, tenant, { keyId, usedAt: now, proof }), cookie };
+      const body: SignInBody = { keyId, usedAt: now, proof, vouched };
+      const stored = presentFields({ ...body, vouched: vouched && { ...vouched } });
+      await forTenant(tenant, () => records.put({ tenant, kind: KIND, id }, stored, 0));
+      return { ...describe(cookie, tenant, body), cookie };
     },
     async find(cookie, now) {
       if (!COOKIE_TEXT.test(cookie)) return undefined;
-      const stored = await records.find(KIND, digestOf(cookie));
+      const stored = await forAllTenants(() => records.find(KIND, digestOf(cookie)));
       const body = read(stored, now);
       if (stored === undefined || body === undefined) return undefined;
       // Of two requests at once, one notes it: that is enough.
-      if (now - body.usedAt >= NOTE_EVERY_MS)
-        await records.put(stored, { ...stored.body, usedAt: now }, stored.revision);
+      if (now - body.usedAt >= NOTE_EVERY_MS) {
+        const noted = { ...stored.body, usedAt: now };
+        await forTenant(stored.tenant, () => records.put(stored, noted, stored.revision));
+      }
       return describe(cookie, stored.tenant, body);
     },
     async isOpen({ id, tenant }, now) {
-      return read(await records.get({ tenant, kind: KIND, id }), now) !== undefined;
+      const stored = await forTenant(tenant, () => records.get({ tenant, kind: KIND, id }));
+      return read(stored, now) !== undefined;
     },
     async end({ id, tenant }) {
-      await records.delete({ tenant, kind: KIND, id });
+      await forTenant(tenant, () => records.delete({ tenant, kind: KIND, id }));
     },
-    async forgetIdle(now) {
-      for (const stored of await records.listAll(KIND)) {
-        if (read(stored, now) === undefined) await records.delete(stored);
-      }
-    },
+    forgetUser: (tenant, userId, keyIds) =>
+      forTenant(tenant, async () => {
+        const isOwn = ({ body }: StoredRecord): boolean => {
+          const { keyId, vouched } = fitShape(bodyShape, body) ?? {};
+          return vouched?.userId === userId || (keyId !== undefined && keyIds.includes(keyId));
+        };
+        for (const stored of await findRecords(records, { tenant, kind: KIND }, isOwn))
+          await records.delete(stored);
+      }),
+    forgetIdle: (now) =>
+      forAllTenants(async () => {
+        for (const stored of await records.listAll(KIND)) {
+          if (read(stored, now) === undefined) await records.delete(stored);
+        }
+      }),
   };
 }
 
-function describe(cookie: string, tenant: string, { keyId, proof }: SignInBody): SignIn {
+function describe(cookie: string, tenant: string, { keyId, proof, vouched }: SignInBody): SignIn {
   return {
+    vouched,
     id: digestOf(cookie),
     tenant,
     keyId,

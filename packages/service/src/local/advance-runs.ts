@@ -1,22 +1,36 @@
 /**
- * Which `Metier` goes on with a run: the server's, or one over the uploaded version that the run was started with; for the
+ * Which `Metier` goes on with a run: the server's, or one over exactly the contents that the run was ordered with; for the
  * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
  */
+import { done, type Refusal, type Result } from "@metier/base/result";
 import { forUploader } from "@metier/base/text";
-import type { AdvanceOutcome, DurableRun, JournalStore, RecordStore, RunLease } from "@metier/durable";
-import type { MasterKey } from "@metier/durable/snapshots";
+import {
+  type AdvanceOutcome,
+  type DurableRun,
+  forAllTenants,
+  forTenant,
+  type JournalStore,
+  type RecordStore,
+  type RunLease,
+} from "@metier/durable";
+import type { TenantKeys } from "@metier/durable/snapshots";
 import type { Metier, MetierOptions, ViewOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
+import { openOwnModels } from "../providers/model-access.ts";
+import type { TenantEgress } from "../providers/private-hosts.ts";
+import { readLeft } from "../quotas/hold-to-quotas.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
 import { pinnedOf } from "../runs/project-run.ts";
-import type { SkillShelf } from "../shelf/skill-shelf.ts";
+import type { SkillAtHand, SkillShelf } from "../shelf/skill-shelf.ts";
 import { ONLY_NAMED } from "./held-config.ts";
 
 interface AdvanceParts {
   readonly journal: JournalStore;
   readonly records: RecordStore;
-  readonly keys: Pick<MasterKey, "unseal">;
+  readonly keys: Pick<TenantKeys, "of">;
   readonly shelf: SkillShelf;
+  /** Which addresses of tenants may be asked. */
+  readonly egress: TenantEgress;
   /** The server's own, with more or other options. */
   open(more: MetierOptions): Promise<Metier>;
   /** How long a question waits for an answer, in milliseconds; absent: for ever. */
@@ -32,17 +46,30 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
   const { journal } = parts;
   const own = parts.open({ journal });
   own.catch(() => undefined); // Whoever advances a run hears of it.
-  const uploads = new Map<string, Promise<Metier>>();
-  return async (lease) => {
-    const run = await journal.get(lease.runId);
-    if (run === undefined) return { kind: "ended" };
-    const upload = await findUpload(parts, run);
-    if (upload === undefined) return advanceWith(await own, run, lease, parts);
+  const opened = new Map<string, Promise<Metier>>();
+  const advance = async (run: DurableRun, lease: RunLease): Promise<AdvanceOutcome> => {
+    const skills = await findSkills(parts, run);
+    if (!skills.ok) return endWith(skills.refusal, lease, journal);
+    if (skills.value === "home") return advanceWith(await own, run, lease, parts);
+    const metier = await openOver(opened, skills.value, parts);
+    if (run.tenant === DEFAULT_TENANT && !isOfUpload(run)) return advanceWith(metier, run, lease, parts);
     // What it says about trust is for somebody who has an API, and no shell on this machine.
-    return forUploader(grantRequest(upload), async () =>
-      advanceWith(await openUpload(uploads, upload, parts), run, lease, parts),
-    );
+    return forUploader(grantRequest(skills.value), () => advanceWith(metier, run, lease, parts));
   };
+  return async (lease) => {
+    const run = await forAllTenants(() => journal.get(lease.runId));
+    return run === undefined ? { kind: "ended" } : forTenant(run.tenant, () => advance(run, lease));
+  };
+}
+
+/** Its content is not what it should be, and will not be later. */
+async function endWith(
+  { message, hint }: Refusal,
+  lease: RunLease,
+  journal: JournalStore,
+): Promise<AdvanceOutcome> {
+  const { endUnrun } = await import("@metier/run/engine");
+  return endUnrun(lease, journal, new Error([message, hint].filter(Boolean).join(" ")));
 }
 
 async function advanceWith(
@@ -53,58 +80,76 @@ async function advanceWith(
 ): Promise<AdvanceOutcome> {
   // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
   if (run.lastEvent > 0) await metier.reload();
+  const env = await openSecrets(parts, run.tenant);
   const view = metier.for({
     userId: run.userId ?? NOBODY,
-    tenantId: run.tenant === DEFAULT_TENANT ? undefined : run.tenant,
-    env: await openSecrets(parts, run.tenant),
+    tenantId: callerTenant(run.tenant),
+    env,
+    ownModels: await openOwnModels(parts, run.tenant, env),
+    limits: readLeft(run),
     ...(await narrowToAgent(parts, run)),
   });
   return view.durable.advance(lease, { questionMs: parts.questionMs });
 }
 
-interface UploadFolder {
-  readonly name: string;
-  readonly digest: string;
-  readonly path: string;
-  readonly isTrusted: boolean;
+/** What is kept for users of `default` is kept as for those of a program on this machine. */
+export function callerTenant(tenant: string): string | undefined {
+  return tenant === DEFAULT_TENANT ? undefined : tenant;
 }
 
-/** `undefined`: it is a skill of the server, or of nobody any more, which the run then says. */
-async function findUpload({ shelf }: AdvanceParts, run: DurableRun): Promise<UploadFolder | undefined> {
+/** `home`: those of this machine. Any other run has exactly those that were pinned for it when it was ordered. */
+async function findSkills(
+  { shelf }: AdvanceParts,
+  run: DurableRun,
+): Promise<Result<"home" | readonly SkillAtHand[]>> {
   const { tenant, skill } = run;
-  const version = pinnedOf(run).skillVersion;
-  if (skill === undefined || typeof version !== "string") return undefined;
-  const path = await shelf.folder(tenant, skill, version);
-  const known = (await shelf.versions(tenant, skill)).find(({ digest }) => digest === version);
-  if (path === undefined) return undefined;
-  return { name: skill, digest: version, path, isTrusted: known?.trust === "trusted" };
+  const { skillVersion, catalog } = pinnedOf(run);
+  if (typeof catalog === "string") return shelf.openPinned(tenant, catalog);
+  if (skill !== undefined && typeof skillVersion === "string") {
+    const opened = await shelf.open(tenant, skill, skillVersion);
+    if (!opened.ok) return opened;
+    return done(opened.value ? [opened.value] : []); // One that was removed is of nobody any more, which the run says.
+  }
+  if (tenant === DEFAULT_TENANT) return done("home");
+  // Ordered by an older version, for which the skills of the server were everybody's.
+  const pin = skill === undefined ? await shelf.pin(tenant, undefined) : done(undefined);
+  if (!pin.ok) return pin;
+  return pin.value === undefined ? done([]) : shelf.openPinned(tenant, pin.value);
 }
 
-function grantRequest({ name, digest }: UploadFolder): string {
+function isOfUpload(run: DurableRun): boolean {
+  const { skillVersion, catalog } = pinnedOf(run);
+  return typeof skillVersion === "string" && catalog === undefined;
+}
+
+function grantRequest([first, ...others]: readonly SkillAtHand[]): string {
+  const { name, digest } =
+    first !== undefined && others.length === 0 ? first : { name: "{name}", digest: "{digest}" };
   return `\`POST /v1/skills/${name}/versions/${digest}/grant\``;
 }
 
-/** One for each version and its trust: a grant makes a new one. */
-function openUpload(
-  uploads: Map<string, Promise<Metier>>,
-  { path, isTrusted }: UploadFolder,
+/** One for each list of contents and their trust: a grant makes a new one. */
+function openOver(
+  known: Map<string, Promise<Metier>>,
+  skills: readonly SkillAtHand[],
   { open, journal }: AdvanceParts,
 ): Promise<Metier> {
-  const key = `${isTrusted} ${path}`;
-  const opened =
-    uploads.get(key) ??
+  const key = JSON.stringify(skills.map(({ path, isTrusted }) => [path, isTrusted]));
+  const metier =
+    known.get(key) ??
     open({
       journal,
-      paths: [path],
-      trustedPaths: isTrusted ? [path] : [],
+      paths: skills.map(({ path }) => path),
+      trustedPaths: skills.filter(({ isTrusted }) => isTrusted).map(({ path }) => path),
       config: ONLY_NAMED,
       bundled: false,
     });
-  uploads.delete(key);
-  uploads.set(key, opened);
-  const [oldest] = uploads.keys();
-  if (uploads.size > MOST_OPEN && oldest !== undefined) uploads.delete(oldest);
-  return opened;
+  known.delete(key);
+  known.set(key, metier);
+  metier.catch(() => known.delete(key)); // Whoever advances the run hears of it, and the next one tries again.
+  const [oldest] = known.keys();
+  if (known.size > MOST_OPEN && oldest !== undefined) known.delete(oldest);
+  return metier;
 }
 
 /** As `openSecrets` opens them. */
@@ -118,9 +163,11 @@ async function openSecrets(
   tenant: string,
 ): Promise<Readonly<Record<string, string>>> {
   const stored = await records.list({ tenant, kind: "secret", limit: MOST_SECRETS });
+  if (stored.length === 0) return {};
+  const own = await keys.of(tenant);
   const opened = stored.flatMap(({ id, body: { sealed } }) => {
     if (typeof sealed !== "string") return [];
-    const text = keys.unseal({ tenant, purpose: `secret/${id}` }, sealed);
+    const text = own.unseal({ tenant, purpose: `secret/${id}` }, sealed);
     return text.ok ? [[id, text.value] as const] : [];
   });
   return Object.fromEntries(opened);

@@ -23,7 +23,7 @@ import { openSkillInsight } from "../insight/open-skill-insight.ts";
 import { describeGrants, listOwnVersions, nameProviders, showUpload } from "../insight/skill-facts.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { ServedSkill, SkillShelf } from "../shelf/skill-shelf.ts";
+import type { ServedSkill, SkillAtHand, SkillShelf } from "../shelf/skill-shelf.ts";
 
 export interface LocalInsight extends Insight {
   /** Ends the watch over the server's skills. */
@@ -70,7 +70,9 @@ export function openLocalInsight(parts: LocalInsightParts): LocalInsight {
   return {
     async open(tenant) {
       const own = await watchOwn();
-      const uploaded = (await parts.shelf.list(tenant)).filter(({ source }) => source === "upload");
+      const shelved = await parts.shelf.list(tenant);
+      const isHome = tenant === DEFAULT_TENANT;
+      const uploaded = isHome ? shelved.filter(({ source }) => source === "upload") : shelved;
       const uploads = JSON.stringify(uploaded.map(({ name, current, trust }) => [name, current, trust]));
       const known = snapshots.get(tenant);
       if (known?.catalog === own.catalog && known.uploads === uploads) return known.insight;
@@ -97,6 +99,7 @@ interface SnapshotParts extends LocalInsightParts {
   readonly metier: Metier;
   readonly lookOver: ReturnType<typeof openLookOver>;
   readonly tenant: string;
+  /** All that is not of the home: for another tenant, all that it has. */
   readonly uploaded: readonly ServedSkill[];
 }
 
@@ -114,6 +117,7 @@ async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
     const tests = [...(await countTests(known)), ...countEvalCases(known, linkRoots)];
     const shared = { tests, capabilities: nameProviders(capabilities, config.config.capabilities) };
     if (known.source === "upload") return { ...shared, ...(await describeUpload(parts, known)) };
+    if (known.scope === GIVEN) return { ...shared, versions: describeGiven(digest), grants: [] };
     const versions = listOwnVersions(known, digest, places).map(({ folder: _, ...version }) => version);
     const instructions = known.location === "" ? await readGiven(metier, known) : undefined;
     return { ...shared, versions, instructions, grants: describeGrants(known, metier.grants, digest) };
@@ -137,7 +141,7 @@ const NOBODY = "nobody";
 
 /** By the `Metier` that would carry it out, for the tenant's user, with secrets of the same names. */
 async function planOrder(
-  { metier, tenant, secretNames }: SnapshotParts,
+  { metier, tenant, secretNames, openFolders }: SnapshotParts,
   uploads: Uploads,
   order: JsonObject,
   { userId = NOBODY, seesSystem }: PlanCaller,
@@ -147,9 +151,10 @@ async function planOrder(
   // The person at this machine has what their command line has.
   if (read.caller?.isLocal)
     return describePlan(await metier.plan(toRequest(read)), { seesSystem, asksAlways: false });
-  const isUpload = uploads.known.some(({ name }) => name === read.skill);
+  const isHome = tenant === DEFAULT_TENANT && !uploads.known.some(({ name }) => name === read.skill);
+  const chosen = isHome ? metier : (uploads.metier ?? (await openFolders([], [])));
   const secrets = (await secretNames(tenant)).map((name) => [name, `${randomUUID()}`] as const);
-  const view = ((isUpload && uploads.metier) || metier).for({
+  const view = chosen.for({
     userId,
     tenantId: tenant === DEFAULT_TENANT ? undefined : tenant,
     env: Object.fromEntries(secrets),
@@ -166,27 +171,51 @@ function findEvalFolders(own: readonly KnownSkill[], given: readonly string[]): 
 
 interface Uploads {
   readonly known: readonly KnownSkill[];
-  /** By their paths, the names of the skills. */
+  /** By their paths, what is shown in their place. */
   readonly folders: ReadonlyMap<string, string>;
   readonly metier?: Metier;
 }
 
-/** The version of each that new runs get. */
+/** As scopes and addresses name them. */
+const UPLOAD = "upload";
+const GIVEN = "given";
+
+/** The version of each that new runs get. What cannot be had as it should be is told by runs of it, and is not shown. */
 async function openUploads({ shelf, openFolders, tenant, uploaded }: SnapshotParts): Promise<Uploads> {
-  const folders = new Map<string, string>();
-  const trusted: string[] = [];
-  for (const { name, current = "", trust } of uploaded) {
-    const folder = await shelf.folder(tenant, name, current);
-    if (folder === undefined) continue;
-    folders.set(folder, name);
-    if (trust === "trusted") trusted.push(folder);
-  }
+  const shelved =
+    tenant === DEFAULT_TENANT ? await openEach(shelf, tenant, uploaded) : await openAll(shelf, tenant);
+  const scopes = new Map(uploaded.map(({ name, source }) => [name, source === "upload" ? UPLOAD : GIVEN]));
+  const folders = new Map(shelved.map(({ name, path }) => [path, `${scopes.get(name) ?? UPLOAD}:${name}`]));
   if (folders.size === 0) return { known: [], folders };
+  const trusted = shelved.filter(({ isTrusted }) => isTrusted).map(({ path }) => path);
   const metier = await openFolders([...folders.keys()], trusted);
   const { catalog, roots } = metier;
-  const all = knowSkills({ catalog, roots, source: "upload", scope: "upload" });
-  const known = all.filter(({ directory }) => folders.has(directory)).map(showUploaded);
+  const known = [UPLOAD, GIVEN].flatMap((scope) => {
+    const source = scope === UPLOAD ? "upload" : "server";
+    const all = knowSkills({ catalog, roots, source, scope });
+    const isShown = ({ directory, location }: KnownSkill): boolean =>
+      (folders.get(directory) ?? folders.get(location))?.startsWith(`${scope}:`) ?? false;
+    return all.filter(isShown).map(scope === UPLOAD ? showUploaded : showGiven);
+  });
   return { known, folders, metier };
+}
+
+async function openEach(
+  shelf: SkillShelf,
+  tenant: string,
+  uploaded: readonly ServedSkill[],
+): Promise<readonly SkillAtHand[]> {
+  const opened = await Promise.all(
+    uploaded.map(({ name, current = "" }) => shelf.open(tenant, name, current)),
+  );
+  return opened.flatMap((result) => (result.ok && result.value ? [result.value] : []));
+}
+
+/** Whatever the tenant has, as a turn of a conversation would have it. */
+async function openAll(shelf: SkillShelf, tenant: string): Promise<readonly SkillAtHand[]> {
+  const pin = await shelf.pin(tenant, undefined);
+  const opened = pin.ok && pin.value !== undefined ? await shelf.openPinned(tenant, pin.value) : undefined;
+  return opened?.ok ? opened.value : [];
 }
 
 /** Its folder bears its digest instead of its name, and trust is the shelf's. */
@@ -198,6 +227,19 @@ function showUploaded(known: KnownSkill): KnownSkill {
       : "Nobody has granted this version: an admin does it with `POST /v1/skills/{name}/versions/{digest}/grant`.";
   const diagnostics = known.diagnostics.filter(({ code }) => code !== "name.not-directory");
   return { ...known, trust: { level, reason }, diagnostics };
+}
+
+function showGiven(known: KnownSkill): KnownSkill {
+  const { level } = known.trust;
+  const reason =
+    level === "trusted"
+      ? "It is a trusted skill of the server, which was given to the tenant."
+      : "It is a skill of the server that nobody there has trusted.";
+  return { ...known, trust: { level, reason } };
+}
+
+function describeGiven(digest: string | undefined): SkillFacts["versions"] {
+  return digest === undefined ? [] : [{ digest, label: "given", isCurrent: true }];
 }
 
 async function describeUpload(
@@ -221,7 +263,8 @@ async function findVersions(
   digests: readonly string[],
 ): Promise<readonly (string | undefined)[]> {
   if (known.source === "upload") {
-    return Promise.all(digests.map((digest) => shelf.folder(tenant, known.name, digest)));
+    const opened = await Promise.all(digests.map((digest) => shelf.open(tenant, known.name, digest)));
+    return opened.map((result) => (result.ok ? result.value?.path : undefined));
   }
   if (known.form !== "directory" || known.location === "") return digests.map(() => undefined);
   const identity = identifyContent(known);
@@ -251,7 +294,7 @@ async function readGiven(metier: Metier, { scope, name }: KnownSkill): Promise<s
 function openHider({ metier, hiddenFolders }: SnapshotParts, uploads: Uploads["folders"]): PathHider {
   const paths = createPathHider();
   for (const [folder, shown] of hiddenFolders) paths.hide(folder, shown);
-  for (const [folder, name] of uploads) paths.hide(folder, `upload:${name}`);
+  for (const [folder, shown] of uploads) paths.hide(folder, shown);
   const isHidden = (path: string): boolean => hiddenFolders.some(([folder]) => isInside(path, folder));
   for (const { path, scope } of metier.roots) if (!isHidden(path)) paths.hide(path, `${scope} skills`);
   return paths;

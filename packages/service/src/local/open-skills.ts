@@ -1,15 +1,21 @@
 /** The skills of one machine for a service: which of them can be called, what was uploaded, and what can be told about all. */
 import { join } from "node:path";
-import type { RecordStore } from "@metier/durable";
+import type { RecordStore, SnapshotStore } from "@metier/durable";
 import type { Metier } from "@metier/runtime";
-import { openFolderShelf } from "../shelf/folder-shelf.ts";
+import { type HomeSkill, openHomeSkills } from "../shared/home-skills.ts";
+import { openSkillShelf } from "../shelf/open-shelf.ts";
+import { openSkillContents } from "../shelf/skill-contents.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 import { type LocalInsight, type LocalInsightParts, openLocalInsight } from "./open-insight.ts";
 
 interface SkillParts extends Pick<LocalInsightParts, "openFolders" | "secretNames" | "evalFolders"> {
   readonly metier: Metier;
   readonly records: RecordStore;
-  /** Of the service: uploads are kept in it. */
+  /** Where the contents of skills are stored. */
+  readonly snapshots: Pick<SnapshotStore, "take" | "restore">;
+  /** Whether runs go on on machines with other homes, too. */
+  readonly isShared?: boolean | undefined;
+  /** Of the service: what uploads consist of lies in it. */
   readonly folder: string;
   readonly home: string;
   readonly cwd: string;
@@ -22,25 +28,33 @@ interface LocalSkills {
 }
 
 export function openSkills(parts: SkillParts): LocalSkills {
-  const { metier, records, folder, home, cwd, ...insightParts } = parts;
+  const { metier, records, snapshots, isShared = false, folder, home, cwd, ...insightParts } = parts;
+  const now = Date.now;
   const hiddenFolders = [
     [home, "~"],
     [cwd, "."],
   ] as const;
-  const shelf = openFolderShelf({
-    folder: join(folder, "skills"),
+  const shelf = openSkillShelf({
     records,
-    listOwn: async () => describeOwn(metier),
-    now: Date.now,
+    contents: openSkillContents({ folder: join(folder, "skills"), snapshots, now }),
+    home: openHomeSkills(async () => describeOwn(metier), now),
+    isShared,
+    now,
   });
   const insight = openLocalInsight({ own: async () => metier, shelf, hiddenFolders, ...insightParts });
   return { shelf, insight, hiddenFolders };
 }
 
-/** Those that a user may call by name. */
-function describeOwn(metier: Metier) {
+/** Those that can be used. */
+function describeOwn(metier: Metier): readonly HomeSkill[] {
   return metier
     .list()
-    .filter(({ status, manifest }) => status === "enabled" && manifest.userInvocable)
-    .map(({ name, description, trust }) => ({ name, description, trust: trust.level }));
+    .filter(({ status }) => status === "enabled")
+    .map(({ name, description, trust, manifest, form, location, directory }) => ({
+      name,
+      description,
+      trust: trust.level,
+      isForUsers: manifest.userInvocable,
+      content: location === "" ? undefined : { form, location, directory },
+    }));
 }

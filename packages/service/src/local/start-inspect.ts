@@ -25,9 +25,9 @@ import type { InspectingPerson, ServiceContext } from "../service-context.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
 import { openKeptJournal } from "./kept-journal.ts";
 import { mergeJournals, openDurableReader } from "./merged-journal.ts";
+import { firstTurn, tellText } from "./open-runner.ts";
 import { openSkills } from "./open-skills.ts";
 import { openTokens } from "./opening-tokens.ts";
-import { firstTurn, tellText } from "./start-local-service.ts";
 import { watchElsewhere } from "./watch-elsewhere.ts";
 
 interface InspectOptions extends Pick<ServiceOptions, "port" | "page" | "rules" | "printLog" | "times"> {
@@ -55,7 +55,7 @@ interface RunningInspector {
 type LocalState = Extract<Awaited<ReturnType<typeof openLocal>>, { readonly ok: true }>["value"];
 
 /** Keys, uploads and schedules belong to a service. */
-const SCOPES = KEY_SCOPES.filter((scope) => scope !== "admin" && scope !== "write");
+const SCOPES = KEY_SCOPES.filter((scope) => !["admin", "write", "operate"].includes(scope));
 const END_MS = 3_000;
 const MOST_RUNS = 1_000;
 
@@ -121,25 +121,17 @@ async function startOver(
   };
   const noRuns = await findNoRuns(metier, environment);
   const way = await openWayIn(records, caller);
-  const skills = openSkills({
-    metier,
-    records,
-    folder,
-    home: places.home,
-    cwd: options.cwd,
-    openFolders: (paths, trustedPaths) =>
-      options.open({ paths, trustedPaths, autoDiscover: false, bundled: false }),
-    secretNames: async () => [],
-    evalFolders: [options.cwd],
-  });
+  const skills = openPersonsSkills(options, { metier, records, snapshots, folder, home: places.home });
   const service = await startService({
     ...options,
     store: { journal: home.journal, records },
     engine,
     ...skills,
-    masterKey: keys,
-    openAdvance: (journal, notices) =>
-      advanceWith(home.findOwner, () => openForRuns({ journal, onEvent: tellText(notices, undefined) })),
+    tenantKeys: keys,
+    openAdvance: (journal, notices, onEvent) =>
+      advanceWith(home.findOwner, () =>
+        openForRuns({ journal, onEvent: tellText(notices, onEvent, undefined) }),
+      ),
     workFolder: async (runId) => runFolder(places, await firstTurn(home.journal, runId)).work,
     // Nobody has it: the person comes in by the token, and there is no one else.
     adminKey: randomBytes(32).toString("base64url"),
@@ -161,6 +153,19 @@ async function startOver(
       await Promise.all(opened.map(({ capabilities }) => capabilities.close()));
     },
   };
+}
+
+function openPersonsSkills(
+  { open, cwd }: InspectOptions,
+  parts: Pick<Parameters<typeof openSkills>[0], "metier" | "records" | "snapshots" | "folder" | "home">,
+) {
+  return openSkills({
+    ...parts,
+    cwd,
+    openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, autoDiscover: false, bundled: false }),
+    secretNames: async () => [],
+    evalFolders: [cwd],
+  });
 }
 
 /** What is seen of the home, beside the runs of this process. */

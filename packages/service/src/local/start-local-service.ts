@@ -1,136 +1,130 @@
 /**
- * Everything in one process on one machine: the API, a worker, and all state in one folder under the home. What `metier serve`
- * starts.
+ * The API and a worker in one process: all state in one folder under the home, or in a database that many processes share.
+ * What `metier serve` starts.
  */
 import { join } from "node:path";
-import { metierPlaces, VERSION } from "@metier/base/places";
-import type { Environment } from "@metier/base/programs";
-import { done, type Result, refused } from "@metier/base/result";
-import type { JournalStore } from "@metier/durable";
+import { UsageError } from "@metier/base/errors";
+import { tryToRemove } from "@metier/base/files";
+import { presentFields } from "@metier/base/json";
+import { metierPlaces, type Places, VERSION } from "@metier/base/places";
+import { done, type Result } from "@metier/base/result";
 import type { SnapshotLimits } from "@metier/durable/local";
-import { openLocal } from "@metier/durable/sqlite";
-import { type RunEvent, runFolder } from "@metier/run/events";
-import { createMetier, type Metier, type MetierOptions } from "@metier/runtime";
-import { chooseSandbox, explainAbsence } from "@metier/sandbox";
+import type { ImportCounts } from "@metier/durable/postgres";
+import { forgetTenantData, forgetUserData } from "@metier/run";
+import { runFolder } from "@metier/run/events";
 import { allowForGood } from "@metier/skills/config";
-import type { RunNotices } from "../runs/run-notices.ts";
+import { isPlatformAdmin } from "../keys/identity.ts";
+import { readOidcSettings } from "../keys/oidc-settings.ts";
+import { readPrivateHosts } from "../providers/private-hosts.ts";
+import { collectSnapshots } from "../shared/needed-snapshots.ts";
+import { settleImport } from "../shared/settle-import.ts";
 import { type RunningService, type ServiceOptions, startService } from "../start-service.ts";
-import { advanceRuns, listSecretNames } from "./advance-runs.ts";
-import { HELD, ONLY_NAMED } from "./held-config.ts";
-import { openSkills } from "./open-skills.ts";
+import { callerTenant } from "./advance-runs.ts";
+import { openRunner, type RunnerOptions } from "./open-runner.ts";
+import { openServiceState, requireSandbox, type ServiceState, type SharedPlaces } from "./open-state.ts";
 
 interface LocalServiceOptions
-  extends Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times" | "page"> {
+  extends Omit<RunnerOptions, "egress">,
+    Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times" | "page" | "isWorker"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
-  readonly environment: Environment;
-  /** How long approvals and questions wait for an answer, in milliseconds. Default: for ever. */
-  readonly questionMs?: number | undefined;
-  /** Where workspaces of `metier eval` are looked for, beside the skills. Default: the working directory. */
-  readonly evalFolders?: readonly string[];
   /** The most bytes that snapshots of work folders may take. */
   readonly snapshots?: SnapshotLimits | undefined;
-  /** For the `Metier` of the service, such as models. */
-  readonly metier?: MetierOptions;
+  /** Left out: all state is under the home. */
+  readonly shared?: SharedPlaces | undefined;
+  /** All state under the home moves there first. */
+  readonly isImport?: boolean | undefined;
 }
 
-const METIER = {
-  trust: "grants",
-  conflicts: "report",
-  bundled: "unless-disabled",
-  service: true,
-} as const satisfies MetierOptions;
+interface LocalService extends RunningService {
+  /** What moved just now. */
+  readonly imported?: ImportCounts | undefined;
+}
 
-/** Refused: no sandbox, a folder that another process has, a key that cannot be used. */
-export async function startLocalService(options: LocalServiceOptions): Promise<Result<RunningService>> {
-  const { home, environment, snapshots } = options;
-  const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
-  if (sandbox === undefined) return refuseWithoutSandbox(explainAbsence(probes));
-  const folder = join(metierPlaces(home, environment).state, "service");
-  const local = await openLocal({ folder, environment, isCaughtUpLater: true, snapshots });
-  if (!local.ok) return local;
+/** Refused: no sandbox, a setting that cannot be read, a state that cannot be opened. */
+export async function startLocalService(options: LocalServiceOptions): Promise<Result<LocalService>> {
+  const { home, environment, snapshots, shared, isImport } = options;
+  const sandbox = await requireSandbox(environment);
+  if (!sandbox.ok) return sandbox;
+  const privateHosts = readPrivateHosts(environment);
+  if (!privateHosts.ok) return privateHosts;
+  const egress = { privateHosts: privateHosts.value };
+  const oidc = readOidcSettings(environment);
+  if (!oidc.ok) throw new UsageError(oidc.refusal.message, presentFields({ hint: oidc.refusal.hint }));
+  const places = metierPlaces(home, environment);
+  const folder = join(places.state, "service");
+  const state = await openServiceState({ folder, environment, snapshots, shared, isImport });
+  if (!state.ok) return state;
   try {
-    const service = await startOver(local.value, options, folder);
+    const service = await startOver(
+      state.value,
+      { ...options, egress, oidc: oidc.value },
+      { places, folder },
+    );
     let stopped: Promise<void> | undefined;
     return done({
       ...service,
+      imported: state.value.imported?.counts,
       stop(graceMs) {
-        stopped ??= service.stop(graceMs).then(() => local.value.close());
+        stopped ??= service.stop(graceMs).then(() => state.value.close());
         return stopped;
       },
     });
   } catch (fault) {
-    await local.value.close();
+    await state.value.close();
     throw fault;
   }
 }
 
-type LocalState = Extract<Awaited<ReturnType<typeof openLocal>>, { readonly ok: true }>["value"];
-
 async function startOver(
-  { journal, records, engine, snapshots, keys }: LocalState,
-  options: LocalServiceOptions,
-  folder: string,
+  state: ServiceState,
+  options: LocalServiceOptions & Pick<RunnerOptions, "egress"> & Pick<ServiceOptions, "oidc">,
+  { places, folder }: { readonly places: Places; readonly folder: string },
 ): Promise<RunningService> {
-  const { environment } = options;
-  const places = metierPlaces(options.home, environment);
-  const open = (more: MetierOptions): Promise<Metier> =>
-    createMetier({
-      ...METIER,
-      home: places.home,
-      environment,
-      journal,
-      engine,
-      snapshots,
-      ...options.metier,
-      config: HELD,
-      ...more,
-    });
-  const own = await open({});
-  const skills = openSkills({
-    metier: own,
-    records,
-    folder,
-    home: places.home,
-    cwd: process.cwd(),
-    openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, bundled: false, config: ONLY_NAMED }),
-    evalFolders: options.evalFolders ?? [process.cwd()],
-    secretNames: (tenant) => listSecretNames(records, tenant),
-  });
+  const { journal, records, engine, snapshots, keys, bus, imported } = state;
+  const runner = await openRunner(state, options, { places, folder });
+  const { skills, capabilities, advance, workFolder } = runner;
+  if (imported) await settleImport({ journal, records, shelf: skills.shelf, ...imported });
   const service = await startService({
     ...options,
     store: { journal, records },
     engine,
+    bus,
     ...skills,
     // In runs `.` is the work folder.
     hiddenFolders: [
       [places.home, "~"],
       [process.cwd(), "cwd:"],
     ],
-    masterKey: keys,
-    openAdvance: (watched, notices) =>
-      advanceRuns({
-        journal: watched,
-        records,
-        keys,
-        shelf: skills.shelf,
-        questionMs: options.questionMs,
-        open: (more) => open({ ...more, onEvent: tellText(notices, options.metier?.onEvent) }),
-      }),
-    tidy: async () => void (await snapshots.collect(await journal.snapshots())),
-    workFolder: async (runId) => runFolder(places, await firstTurn(journal, runId)).work,
-    adminKey: environment.METIER_ADMIN_KEY,
+    tenantKeys: keys,
+    needsModels: true,
+    storedBytes: (tenant) => snapshots.bytes(tenant),
+    // Without slots it only answers requests, and workers elsewhere advance.
+    ...(options.slots !== 0 && { openAdvance: advance }),
+    forget: {
+      run: async (runId) => tryToRemove(runFolder(places, runId).folder),
+      async user(tenant, userId) {
+        const user = { userId, tenantId: callerTenant(tenant) };
+        await capabilities.forget(user);
+        forgetUserData(places, user);
+      },
+      async tenant(tenant) {
+        await capabilities.forget({ tenantId: tenant });
+        forgetTenantData(places, tenant);
+        skills.shelf.forget(tenant);
+        await snapshots.clear(tenant);
+      },
+    },
+    tidy: async () => void (await collectSnapshots(state)),
+    workFolder,
+    adminKey: options.environment.METIER_ADMIN_KEY,
     rules: editableByAdmins(places.configFile),
     version: VERSION,
   });
-  return closeWith(service, skills.insight);
-}
-
-function closeWith(service: RunningService, insight: { close(): void }): RunningService {
   return {
     ...service,
     async stop(graceMs) {
-      insight.close();
+      runner.close();
       await service.stop(graceMs);
     },
   };
@@ -138,35 +132,8 @@ function closeWith(service: RunningService, insight: { close(): void }): Running
 
 function editableByAdmins(configFile: string): ServiceOptions["rules"] {
   return {
-    mayEdit: ({ scopes }) => scopes.has("admin"),
+    // The config is the whole service's, so no other tenant's admin writes to it.
+    mayEdit: isPlatformAdmin,
     allow: (patterns) => allowForGood(configFile, patterns),
   };
-}
-
-function refuseWithoutSandbox(why: string): Result<never> {
-  return refused({
-    message: `The service does not start: ${why}`,
-    hint: "A service runs skills for others, so it never runs them without a sandbox.",
-  });
-}
-
-/** What a model is writing, for who follows its run; a listener of the embedding program hears everything. */
-export function tellText(
-  { wrote }: Pick<RunNotices, "wrote">,
-  listener: MetierOptions["onEvent"],
-): (event: RunEvent) => void {
-  return (event) => {
-    if (event.type === "text-delta") wrote(event.runId, event.text);
-    listener?.(event);
-  };
-}
-
-/** The turns of a conversation work in the folder of its first one. */
-export async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
-  let first = runId;
-  for (;;) {
-    const previous = (await journal.get(first))?.order.previous;
-    if (typeof previous !== "string") return first;
-    first = previous;
-  }
 }

@@ -7,9 +7,13 @@ import { AUDIT_ROUTES } from "./audit-routes.ts";
 import { CATALOG_ROUTES } from "./catalog-routes.ts";
 import { CHANGE_ROUTES } from "./change-routes.ts";
 import { EVAL_ROUTES } from "./eval-routes.ts";
+import { GIVEN_ROUTES } from "./given-routes.ts";
 import { KEY_ROUTES } from "./key-routes.ts";
 import { PLAN_ROUTES } from "./plan-routes.ts";
+import { PROVIDER_ROUTES } from "./provider-routes.ts";
 import { QUESTION_ROUTES } from "./question-routes.ts";
+import { QUEUE_ROUTES } from "./queue-routes.ts";
+import { QUOTA_ROUTES } from "./quota-routes.ts";
 import { ROUTING_ROUTES } from "./routing-routes.ts";
 import { RUN_EVENT_ROUTES } from "./run-event-routes.ts";
 import { RUN_EXPORT_ROUTES } from "./run-export-routes.ts";
@@ -22,7 +26,9 @@ import { SIGN_IN_ROUTES } from "./sign-in-routes.ts";
 import { SKILL_ROUTES } from "./skill-routes.ts";
 import { STATISTICS_ROUTES } from "./statistics-routes.ts";
 import { SYSTEM_ROUTES } from "./system-routes.ts";
+import { TENANT_ROUTES } from "./tenant-routes.ts";
 import { USAGE_ROUTES } from "./usage-routes.ts";
+import { USER_ROUTES } from "./user-routes.ts";
 
 export function allRoutes(version: string): readonly ServiceRoute[] {
   let document: JsonObject | undefined;
@@ -57,10 +63,16 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
     ...SESSION_ROUTES,
     ...SCHEDULE_ROUTES,
     ...SECRET_ROUTES,
+    ...PROVIDER_ROUTES,
     ...USAGE_ROUTES,
     ...STATISTICS_ROUTES,
+    ...QUOTA_ROUTES,
+    ...QUEUE_ROUTES,
     ...AUDIT_ROUTES,
     ...KEY_ROUTES,
+    ...USER_ROUTES,
+    ...TENANT_ROUTES,
+    ...GIVEN_ROUTES,
   ];
   return routes;
 }

@@ -1,6 +1,9 @@
-/** The audit log: who changed or approved what, each line with the digest of the one before. */
+/**
+ * The audit log: who changed or approved what, each line with the digest of the one before. People stand in it by pseudonyms;
+ * it is shown with their names for as long as they are users.
+ */
 import type { JsonObject } from "@metier/base/json";
-import { tableShape } from "@metier/base/shape";
+import { choiceShape, tableShape } from "@metier/base/shape";
 import type { AuditLine } from "@metier/durable";
 import { pageAnswer, pageFields, replyPage } from "../http/page.ts";
 import { NUMBER_FIELD, numberText, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
@@ -10,6 +13,7 @@ interface AuditQuery {
   /** The number of a line, as a query writes it. */
   readonly after?: number;
   readonly limit?: number;
+  readonly as?: "shown" | "stored";
 }
 
 const lineSchema = objectOf({
@@ -31,16 +35,24 @@ const readAudit = defineRoute<AuditQuery>({
   path: "/v1/audit",
   scope: "admin",
   group: "audit",
-  summary: "Read the audit log, oldest first.",
-  query: tableShape<AuditQuery>({ ...pageFields, after: numberText(0, Number.MAX_SAFE_INTEGER) }),
+  summary:
+    "Read the audit log, oldest first. With `as=stored`, people are pseudonyms as in the lines whose digests are chained.",
+  query: tableShape<AuditQuery>({
+    ...pageFields,
+    after: numberText(0, Number.MAX_SAFE_INTEGER),
+    as: choiceShape("shown", "stored"),
+  }),
   answers: pageAnswer("lines", lineSchema),
-  handle: ({ query: { after = 0, limit }, identity: { tenant } }, { records }) =>
+  handle: ({ query: { after = 0, limit, as }, identity: { tenant } }, { records, people }) =>
     replyPage(
       { limit },
       {
-        read: (page) => records.auditLines(tenant, after, page.limit),
+        async read(page) {
+          const lines = (await records.auditLines(tenant, after, page.limit)).map(showLine);
+          return as === "stored" ? lines : people.show(tenant, lines);
+        },
         cursor: ({ seq }) => String(seq),
-        show: showLine,
+        show: (line) => line,
       },
     ),
 });

@@ -69,7 +69,7 @@ const hitSchema = objectOf({
   missing: TEXT_LIST,
 });
 
-const readCatalog = defineRoute({
+const readPinnedCatalog = defineRoute({
   method: "GET",
   path: "/v1/catalog",
   scope: "read",
@@ -191,7 +191,7 @@ const compareSkillVersions = defineRoute<DiffQuery>({
 });
 
 export const CATALOG_ROUTES: readonly ServiceRoute[] = [
-  readCatalog,
+  readPinnedCatalog,
   findInCatalog,
   readListing,
   readSkillPage,

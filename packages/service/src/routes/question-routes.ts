@@ -109,9 +109,17 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
     ...time("askedAt", question.askedAt),
     ...time("expiresAt", question.expiresAt),
     ...time("answeredAt", question.answeredAt),
-    ...(question.answeredBy !== undefined && { answeredBy: question.answeredBy }),
+    ...presentFields({ answeredBy: (await nameAnswerer(context, question)).answeredBy }),
     ...(question.answer !== undefined && { answer: show(question.answer) }),
   };
+}
+
+/** As long as whoever has answered is a user, by their name. */
+async function nameAnswerer({ people }: ServiceContext, question: Question): Promise<Question> {
+  const { tenant, answeredBy } = question;
+  return answeredBy === undefined
+    ? question
+    : { ...question, answeredBy: await people.show<string>(tenant, answeredBy) };
 }
 
 /** Of a call that a capability asks about: the run's. */
@@ -168,7 +176,8 @@ async function giveAnswer(
       "Nothing is left to answer.",
     );
   }
-  const by = identity.userId === undefined ? identity.keyId : `${identity.userId} (${identity.keyId})`;
+  // A person by their pseudonym: the run may be somebody else's, and stays when this person is deleted.
+  const by = identity.actor ?? identity.keyId;
   const line = tellOf(identity, `${question.kind}.${answer.status}`, question.id, {
     run: question.runId,
     ...pickTool(question),
@@ -176,7 +185,7 @@ async function giveAnswer(
   });
   const outcome = await context.journal.answer(question.id, { ...answer, by }, line);
   if (outcome.kind === "unknown") return refuseMissing("question", question.id, "/v1/approvals");
-  if (outcome.kind === "late") return refuseLate(outcome.question);
+  if (outcome.kind === "late") return refuseLate(await nameAnswerer(context, outcome.question));
   await context.engine.wake(question.rootId);
   context.notices.changed(question.runId);
   context.metrics.count("metier_questions_answered_total");

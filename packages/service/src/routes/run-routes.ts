@@ -8,6 +8,7 @@ import {
   refuseShape,
   type Shape,
   tableShape,
+  testedShape,
   textOrShape,
 } from "@metier/base/shape";
 import { type DurableStatus, ENDED } from "@metier/durable";
@@ -45,6 +46,7 @@ const STATUSES = [
 
 const GROUP = "runs";
 const MOST_TEXT = 500_000;
+const MOST_PRIORITY = 10;
 const text = boundedText(MOST_TEXT);
 
 /** What every request that starts runs takes. */
@@ -55,6 +57,10 @@ export const wishFields = {
   input: jsonShape,
   agent: boundedText(80, 1),
   approve: choiceShape("ask", "allow"),
+  priority: testedShape(
+    (value): value is number => Number.isInteger(value) && Math.abs(Number(value)) <= MOST_PRIORITY,
+    `a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`,
+  ),
 };
 
 const startShape = tableShape<RunWish>(wishFields, ["skill"]);

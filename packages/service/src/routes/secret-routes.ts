@@ -1,4 +1,4 @@
-/** Secrets: written and never read. What is stored is sealed with the master key; a worker opens it where a step runs. */
+/** Secrets: written and never read. What is stored is sealed with the key of the tenant; a worker opens it where a step runs. */
 
 import { readShape, tableShape } from "@metier/base/shape";
 import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
@@ -23,7 +23,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
   summary: "Write a secret. It cannot be read again over the API.",
   body: tableShape<SecretBody>({ value: boundedText(64 * 1024, 1) }, ["value"]),
   answers: { 200: { about: "Its name and time, never its value.", schema: secretSchema } },
-  async handle({ body: { value }, identity, param }, { records, masterKey }) {
+  async handle({ body: { value }, identity, param }, { records, tenantKeys }) {
     const { tenant } = identity;
     const name = param("name");
     if (!readShape(plainName, name).ok) {
@@ -32,7 +32,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
         "Use 1 to 64 letters, digits, `.`, `_` and `-`.",
       );
     }
-    const sealed = masterKey.seal({ tenant, purpose: `secret/${name}` }, value);
+    const sealed = (await tenantKeys.of(tenant)).seal({ tenant, purpose: `secret/${name}` }, value);
     const key = { tenant, kind: KIND, id: name };
     for (;;) {
       const before = await records.get(key);

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
 import { choiceShape, tableShape } from "@metier/base/shape";
-import { ENDED, type RecordKey, type StoredRecord } from "@metier/durable";
+import { ENDED, forTenant, type RecordKey, type StoredRecord } from "@metier/durable";
 import { createRunId } from "@metier/run/events";
 import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
 import { boundedText, listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
@@ -270,12 +270,12 @@ async function orderTurn(
  * user, and an admin's for all; in a session of nobody in particular, each key may.
  */
 function checkOwner(
-  { keyId, tenant, userId, scopes }: Identity,
+  { keyId, tenant, userId, actor, scopes }: Identity,
   session: StoredRecord,
 ): Result<OrderOwner, HttpRefusal> {
   const user = userOf(session);
   if (user === undefined || user === userId || holdsScope(scopes, "admin")) {
-    return done({ tenant, keyId, userId: user });
+    return done({ tenant, keyId, actor, userId: user });
   }
   const message = `Session \`${session.id}\` belongs to another user: this key may not speak for them.`;
   return refuse(403, "other_user", message, "Use a key of that user, or open a session with this one.");
@@ -290,18 +290,21 @@ function userOf({ body: { userId } }: StoredRecord): string | undefined {
  * would have been then. One whose key was revoked since is dropped, as is one that cannot be ordered.
  */
 export async function finishTurns(context: ServiceContext): Promise<void> {
-  for (const session of await context.records.listAll(KIND)) {
-    const { tenant, id } = session;
-    const turns = await readTurns(context, tenant, id);
-    const last = turns.at(-1);
-    if (last === undefined || context.now() - last.writtenAt > UNFINISHED_MS) continue;
-    if ((await context.journal.get(last.runId)) !== undefined) continue;
-    const owner = { tenant, userId: userOf(session), keyId: last.by ?? id };
-    const isOrdered =
-      (await context.keys.stillActs(owner, context.now())) &&
-      (await orderTurn(context, owner, session, turns.slice(0, -1), last)).ok;
-    if (!isOrdered) await context.records.delete(turnKey(tenant, id, last.number));
-  }
+  for (const session of await context.records.listAll(KIND))
+    await forTenant(session.tenant, () => finishLastTurn(context, session));
+}
+
+async function finishLastTurn(context: ServiceContext, session: StoredRecord): Promise<void> {
+  const { tenant, id } = session;
+  const turns = await readTurns(context, tenant, id);
+  const last = turns.at(-1);
+  if (last === undefined || context.now() - last.writtenAt > UNFINISHED_MS) return;
+  if ((await context.journal.get(last.runId)) !== undefined) return;
+  const owner = { tenant, userId: userOf(session), keyId: last.by ?? id };
+  const isOrdered =
+    (await context.keys.stillActs(owner, context.now())) &&
+    (await orderTurn(context, owner, session, turns.slice(0, -1), last)).ok;
+  if (!isOrdered) await context.records.delete(turnKey(tenant, id, last.number));
 }
 
 function turnKey(tenant: string, session: string, number: number): RecordKey {

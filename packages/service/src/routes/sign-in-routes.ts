@@ -1,13 +1,18 @@
-/** Signing in with a browser: a key becomes a cookie, and the page asks who it speaks for. */
+/**
+ * Signing in with a browser: a key, or what an identity provider says about somebody, becomes a cookie, and the page asks who
+ * it speaks for.
+ */
 import { presentFields } from "@metier/base/json";
 import { done } from "@metier/base/result";
-import { tableShape } from "@metier/base/shape";
-import type { ApiMe } from "../api.ts";
-import { checkHost, checkOriginIfSaid } from "../http/browser-guard.ts";
+import { mapShape, tableShape } from "@metier/base/shape";
+import type { ApiMe, ApiSignInWays } from "../api-me.ts";
+import { checkHost, checkOriginIfSaid, type RequestClient } from "../http/browser-guard.ts";
 import { boundedText, objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
-import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
-import { writeCookie } from "../keys/cookie-gate.ts";
+import { refuse } from "../http/refusal.ts";
+import { defineRoute, type RouteOutcome, replyWith, type ServiceRoute } from "../http/route.ts";
+import { boundCookieName, readCookie, writeBoundCookie, writeCookie } from "../keys/cookie-gate.ts";
 import type { Identity } from "../keys/identity.ts";
+import { BOUND_SECONDS } from "../keys/oidc-sign-in.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 const GROUP = "signing in";
@@ -93,4 +98,82 @@ const readMe = defineRoute({
   handle: async ({ identity }, context) => replyWith(describeMe(identity, context)),
 });
 
-export const SIGN_IN_ROUTES: readonly ServiceRoute[] = [signIn, signOut, readMe];
+const listWays = defineRoute({
+  method: "GET",
+  path: "/v1/sign-in",
+  scope: "none",
+  group: GROUP,
+  summary: "In which ways people can sign in on the page.",
+  answers: { 200: { about: "The ways.", schema: objectOf({ key: FLAG_FIELD, oidc: FLAG_FIELD }) } },
+  async handle(_request, { oidc }) {
+    const ways: ApiSignInWays = { key: true, oidc: oidc !== undefined };
+    return replyWith(ways);
+  },
+});
+
+const CALLBACK = "/v1/sign-in/oidc/callback";
+
+/** Where the identity provider sends the browser back to: the address by which it came here. */
+function callbackOf(headers: Headers, { isSecure }: RequestClient): string | undefined {
+  return URL.parse(CALLBACK, `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}`)?.href;
+}
+
+function refuseWithoutOidc(): RouteOutcome {
+  const message = "People sign in here with keys only.";
+  return refuse(404, "not_found", message, "Set `METIER_OIDC_CLIENT_ID` and the other settings of OIDC.");
+}
+
+const beginOidc = defineRoute({
+  method: "GET",
+  path: "/v1/sign-in/oidc",
+  scope: "none",
+  group: GROUP,
+  summary: "Sign in with the identity provider: sends the browser there.",
+  answers: { 303: { about: "The way to the identity provider.", type: "text/plain" } },
+  async handle({ headers, client }, { oidc, isOnLoopback }) {
+    const host = checkHost(headers, isOnLoopback);
+    if (!host.ok) return host;
+    const callback = callbackOf(headers, client);
+    if (oidc === undefined || callback === undefined) return refuseWithoutOidc();
+    const begun = await oidc.begin(callback);
+    if (!begun.ok) return begun;
+    const { location, cookie } = begun.value;
+    const bound = writeBoundCookie(client, CALLBACK, cookie, BOUND_SECONDS);
+    return done(new Response(null, { status: 303, headers: { Location: location, "Set-Cookie": bound } }));
+  },
+});
+
+const finishOidc = defineRoute<Readonly<Record<string, string>>>({
+  method: "GET",
+  path: CALLBACK,
+  scope: "none",
+  group: GROUP,
+  summary: "Where the identity provider sends the browser back to. It gets the same cookie as with a key.",
+  query: mapShape(boundedText(4_096)),
+  answers: { 303: { about: "The way to the page.", type: "text/plain" } },
+  async handle({ query, headers, client }, { oidc, isOnLoopback, authenticate }) {
+    const host = checkHost(headers, isOnLoopback);
+    if (!host.ok) return host;
+    const callback = callbackOf(headers, client);
+    if (oidc === undefined || callback === undefined) return refuseWithoutOidc();
+    const bound = readCookie(headers, boundCookieName(client));
+    const begun = await authenticate.signInBy(async () => {
+      const claims = await oidc.finish(new URLSearchParams(query), bound, callback);
+      return claims.ok ? oidc.readPerson(claims.value) : claims;
+    }, client);
+    if (!begun.ok) return begun;
+    const answer = new Response(null, { status: 303, headers: { Location: "/" } });
+    answer.headers.append("Set-Cookie", writeCookie(client, begun.value.cookie));
+    answer.headers.append("Set-Cookie", writeBoundCookie(client, CALLBACK, "", 0));
+    return done(answer);
+  },
+});
+
+export const SIGN_IN_ROUTES: readonly ServiceRoute[] = [
+  signIn,
+  signOut,
+  readMe,
+  listWays,
+  beginOidc,
+  finishOidc,
+];

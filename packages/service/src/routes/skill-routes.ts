@@ -6,6 +6,7 @@ import type { Refused } from "@metier/base/result";
 import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import { checkRoom } from "../quotas/storage-quota.ts";
 import type { ServedVersion } from "../shelf/skill-shelf.ts";
 
 const GROUP = "skills";
@@ -66,7 +67,9 @@ const uploadSkill = defineRoute<Record<never, never>, Buffer>({
   answers: {
     201: { about: "The version; the same content again is the same version.", schema: versionSchema },
   },
-  async handle({ body, identity: { tenant, keyId } }, { shelf, notices }) {
+  async handle({ body, identity: { tenant, keyId } }, { shelf, notices, records, storedBytes }) {
+    const room = await checkRoom(records, tenant, body.length, () => storedBytes(tenant));
+    if (!room.ok) return room;
     const uploaded = await shelf.upload(tenant, body, keyId);
     if (!uploaded.ok) return uploaded;
     const { name, version, remarks } = uploaded.value;

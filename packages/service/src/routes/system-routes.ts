@@ -1,8 +1,11 @@
 /** Is it alive, is it ready, how is it doing, and what can it do: for load balancers, monitoring and programmers. */
 import { done } from "@metier/base/result";
+import { forAllTenants } from "@metier/durable";
+import type { ApiWorker } from "../api-operate.ts";
 import { objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { refuse } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
+import type { ServiceContext } from "../service-context.ts";
 
 const GROUP = "system";
 const statusSchema = objectOf({ status: TEXT_FIELD });
@@ -48,17 +51,53 @@ const readMetrics = defineRoute({
   group: GROUP,
   summary: "Metrics as Prometheus text: for admin keys, and without a key from the same machine.",
   answers: { 200: { about: "Prometheus text.", type: "text/plain" } },
-  async handle(_request, { engine, metrics, streams }) {
-    const { queued, parked, running } = await engine.counts();
-    const states = { 'state="queued"': queued, 'state="parked"': parked, 'state="running"': running };
-    const text = metrics.text([
-      { name: "metier_engine_runs", about: "Runs that the engine holds, by state.", values: states },
-      { name: "metier_event_streams", about: "Open event streams.", values: { "": streams.open } },
-    ]);
+  async handle(_request, context) {
+    const { metrics, runMetrics } = context;
+    const text = metrics.text(await readGauges(context), runMetrics.lines());
     return done(
       new Response(text, { headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" } }),
     );
   },
 });
+
+type Gauges = Parameters<ServiceContext["metrics"]["text"]>[0];
+
+/**
+ * Of the whole service, whichever of its processes is asked; but for the streams. How many runs ended in which way is counted
+ * where they end: to count all that are kept, again and again, would be most of what the store has to do.
+ */
+async function readGauges({ engine, workers, streams, now }: ServiceContext): Promise<Gauges> {
+  return forAllTenants(async () => {
+    const [counts, queues, known] = await Promise.all([engine.counts(), engine.queues(), workers.list()]);
+    const oldest = Math.min(now(), ...queues.flatMap(({ oldestAt }) => oldestAt ?? []));
+    const countOf = (state: ApiWorker["state"]) => known.filter((worker) => worker.state === state).length;
+    return [
+      {
+        name: "metier_engine_runs",
+        about: "Runs that the engine holds, by state; those that are queued are the length of the queue.",
+        values: labelled("state", { queued: counts.queued, parked: counts.parked, running: counts.running }),
+      },
+      {
+        name: "metier_queue_oldest_seconds",
+        about: "How long the oldest run in the queue has waited.",
+        values: { "": Math.max(0, now() - oldest) / 1000 },
+      },
+      {
+        name: "metier_workers",
+        about: "Processes that advance runs, by state.",
+        values: labelled("state", {
+          working: countOf("working"),
+          draining: countOf("draining"),
+          silent: countOf("silent"),
+        }),
+      },
+      { name: "metier_event_streams", about: "Open event streams.", values: { "": streams.open } },
+    ];
+  });
+}
+
+function labelled(label: string, values: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(values).map(([word, value]) => [`${label}="${word}"`, value]));
+}
 
 export const SYSTEM_ROUTES: readonly ServiceRoute[] = [readLiveness, readReadiness, readMetrics];

@@ -3,8 +3,7 @@ import { type JsonObject, presentFields } from "@metier/base/json";
 import { fitShape, listShape, tableShape, testedShape } from "@metier/base/shape";
 import type { RecordStore, StoredRecord } from "@metier/durable";
 import { boundedText } from "../http/query-shapes.ts";
-import { tellOf } from "../keys/audit-line.ts";
-import type { Identity } from "../keys/identity.ts";
+import { type Actor, tellOf } from "../keys/audit-line.ts";
 
 const KIND = "agent";
 const PAGE = 500;
@@ -130,7 +129,7 @@ async function lastVersion(records: RecordStore, tenant: string, name: string): 
 /** `isNew`: it must not be there yet; otherwise it must. `undefined`: that is not so, or somebody was faster. */
 export async function addVersion(
   records: RecordStore,
-  by: Pick<Identity, "tenant" | "keyId">,
+  by: Actor,
   name: string,
   definition: AgentDefinition,
   isNew: boolean,
@@ -152,11 +151,7 @@ export async function addVersion(
   return changed && readVersion(name, stored);
 }
 
-export function removeAgent(
-  records: RecordStore,
-  by: Pick<Identity, "tenant" | "keyId">,
-  name: string,
-): Promise<boolean> {
+export function removeAgent(records: RecordStore, by: Actor, name: string): Promise<boolean> {
   return records.delete({ tenant: by.tenant, kind: KIND, id: name }, tellOf(by, "agent.removed", name));
 }
 

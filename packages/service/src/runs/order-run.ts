@@ -7,14 +7,17 @@ import { canonicalText, type Json, type JsonObject, presentFields } from "@metie
 import { done, type Refused, type Result } from "@metier/base/result";
 import { fitShape, recordShape, textShape } from "@metier/base/shape";
 import { nearestNames, showNames, showValue } from "@metier/base/text";
-import type { DurableStatus } from "@metier/durable";
+import type { DurableRun, DurableStatus } from "@metier/durable";
 import { type RunOrder, writeOrder, writeTurn } from "@metier/run";
 import { createRunId } from "@metier/run/events";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
 import { tellOf } from "../keys/audit-line.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
+import { hasModels, NO_MODEL_HINT } from "../providers/model-access.ts";
+import { findQuotas, refuseQuota, writeLeft } from "../quotas/hold-to-quotas.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { type AgentVersion, findAgentVersion } from "./agent-versions.ts";
+import { pinnedOf } from "./project-run.ts";
 
 /** What a client, a session or a schedule asks for. */
 export interface RunWish {
@@ -25,6 +28,8 @@ export interface RunWish {
   /** `name`, or `name@version`. */
   readonly agent?: string | undefined;
   readonly approve?: "ask" | "allow" | undefined;
+  /** Higher ones go first among the runs of one tenant that wait. Default: 0. */
+  readonly priority?: number | undefined;
 }
 
 /** A message of a session: without a skill it is the next turn of a conversation with an agent. */
@@ -44,6 +49,8 @@ export interface OrderOwner {
   readonly tenant: string;
   readonly userId?: string | undefined;
   readonly keyId: string;
+  /** Of who asked, in the audit log; absent: the key. */
+  readonly actor?: string | undefined;
 }
 
 export interface OrderedRun {
@@ -77,25 +84,57 @@ export async function orderRun(
   const known = before === undefined ? undefined : await context.journal.get(before);
   if (known !== undefined) {
     // It may have been written by a process that was killed before it could queue it.
-    if (known.status === "queued") await context.engine.enqueue(known.id);
+    if (known.status === "queued") await queue(context, known, priorityOf(known));
     return done({ id: known.id, status: known.status, isNew: false });
   }
   const { noRuns } = context.person ?? {};
   if (noRuns) return refuse(503, "no_runs_here", noRuns.message, noRuns.hint);
+  if (context.needsModels && !(await hasModels(context.records, owner.tenant))) return refuseWithoutModel();
   const order = await makeOrder(context, owner, wish);
   if (!order.ok) return order;
   const id = given === undefined ? await keepOrder(context, owner, wish, idempotencyKey) : done(given);
   if (!id.ok) return id;
+  return createRun(context, owner, wish, { id: id.value, order: order.value });
+}
+
+function refuseWithoutModel(): Refused<HttpRefusal> {
+  const message = "There is no model for this run: your tenant has no provider of models.";
+  return refuse(422, "no_model", message, NO_MODEL_HINT);
+}
+
+/** Written within the quotas of its tenant and its user, then queued. */
+async function createRun(
+  context: ServiceContext,
+  owner: OrderOwner,
+  { skill, agent, approve = "ask", priority }: TurnWish,
+  { id, order }: { readonly id: string; readonly order: JsonObject },
+): Promise<Result<OrderedRun, HttpRefusal>> {
   const { tenant, userId } = owner;
-  const { skill, agent, approve = "ask" } = wish;
-  const detail = presentFields({ skill, agent, approve });
-  const isNew = await context.journal.create(
-    { id: id.value, tenant, userId, skill, order: order.value },
-    tellOf(owner, "run.started", id.value, detail),
+  const held = await findQuotas(context, owner);
+  const pinned = { ...pinnedOf({ order }), ...presentFields({ priority, left: writeLeft(held) }) };
+  const outcome = await context.journal.create(
+    { id, tenant, userId, skill, order: { ...order, service: pinned } },
+    tellOf(owner, "run.started", id, presentFields({ skill, agent, approve })),
+    held.quotas,
   );
-  await context.engine.enqueue(id.value);
+  if (typeof outcome === "object") return refuseQuota(context, outcome);
+  const isNew = outcome === "created";
+  await queue(context, { id, tenant, userId }, priority);
   if (isNew) context.metrics.count("metier_runs_started_total");
-  return done({ id: id.value, status: "queued", isNew });
+  return done({ id, status: "queued", isNew });
+}
+
+function queue(
+  { engine }: ServiceContext,
+  { id, tenant, userId }: Pick<DurableRun, "id" | "tenant" | "userId">,
+  priority: number | undefined,
+): Promise<void> {
+  return engine.enqueue(id, presentFields({ tenant, userId, priority }));
+}
+
+function priorityOf(run: DurableRun): number | undefined {
+  const { priority } = pinnedOf(run);
+  return typeof priority === "number" ? priority : undefined;
 }
 
 /** Skill and agent as they are now: what they become later is not this run's. */
@@ -110,6 +149,8 @@ export async function makeOrder(
   if (!skill.ok) return skill;
   const { name = "", version = 0, definition } = agent.value ?? {};
   const { tenant, userId } = owner;
+  const catalog = await context.shelf.pin(tenant, wish.skill);
+  if (!catalog.ok) return catalog;
   const { person } = context;
   const caller = presentFields({
     ...person?.caller,
@@ -145,6 +186,7 @@ export async function makeOrder(
         });
   const pinned = presentFields({
     skillVersion: skill.value,
+    catalog: catalog.value,
     agent: definition && `${name}@${version}`,
     session: wish.session,
   });

@@ -94,10 +94,10 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
   const tellQuestion = ({ id, runId }: Pick<Question, "id" | "runId">): void =>
     notices.tell({ kind: "approval", id, runId });
   return {
-    async create(run, line) {
-      const isNew = await journal.create(run, line);
-      if (isNew) tellRun(run.id);
-      return isNew;
+    async create(run, line, quotas) {
+      const outcome = await journal.create(run, line, quotas);
+      if (outcome === "created") tellRun(run.id);
+      return outcome;
     },
     get: (runId) => journal.get(runId),
     list: (filter) => journal.list(filter),
@@ -120,6 +120,7 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
       tellRun(runId);
       return run;
     },
+    cancelled: (runIds) => journal.cancelled(runIds),
     question: (id) => journal.question(id),
     questionFor: (runId, key) => journal.questionFor(runId, key),
     questions: (filter) => journal.questions(filter),
@@ -136,6 +137,8 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     purge: (before) => journal.purge(before),
     forget: (runId) => journal.forget(runId),
     snapshots: () => journal.snapshots(),
+    lastSnapshot: (rootId) => journal.lastSnapshot(rootId),
+    countByStatus: (tenant) => journal.countByStatus(tenant),
     close: () => journal.close(),
   };
 }

@@ -3,7 +3,7 @@
  * in between, the next look finds the same due time again and the run that it made.
  */
 import { type JsonObject, presentFields } from "@metier/base/json";
-import type { StoredRecord } from "@metier/durable";
+import { forTenant, type StoredRecord } from "@metier/durable";
 import { orderRun } from "../runs/order-run.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { readCron } from "./cron-times.ts";
@@ -19,7 +19,8 @@ export async function fireSchedules(context: ServiceContext): Promise<void> {
     const schedule = readSchedule(stored);
     if (schedule === undefined || schedule.isPaused || schedule.nextAt > context.now()) continue;
     try {
-      await fire(context, stored, schedule);
+      if (!(await context.tenants.isActive(stored.tenant))) continue; // It goes with its tenant.
+      await forTenant(stored.tenant, () => fire(context, stored, schedule));
     } catch (fault) {
       context.log.fault("schedule", fault); // One that fails keeps none of the others from their time.
     }

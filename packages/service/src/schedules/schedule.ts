@@ -7,6 +7,7 @@ import {
   jsonShape,
   listShape,
   recordShape,
+  testedShape,
   textOrShape,
   textShape,
 } from "@metier/base/shape";
@@ -36,6 +37,8 @@ export interface Schedule {
   readonly userId?: string | undefined;
 }
 
+const wholeShape = testedShape((value): value is number => Number.isInteger(value), "a whole number");
+
 const wishShape = recordShape<RunWish>(
   {
     skill: textShape,
@@ -44,8 +47,9 @@ const wishShape = recordShape<RunWish>(
     input: jsonShape,
     agent: textShape,
     approve: choiceShape("ask", "allow"),
+    priority: wholeShape,
   },
-  ["message", "arguments", "input", "agent", "approve"],
+  ["message", "arguments", "input", "agent", "approve", "priority"],
 );
 
 const scheduleShape = recordShape<Schedule>(

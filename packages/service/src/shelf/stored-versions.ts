@@ -2,7 +2,7 @@
 import { presentFields } from "@metier/base/json";
 import { choiceShape, countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
-import type { NewAuditLine, RecordStore } from "@metier/durable";
+import type { NeededSnapshot, NewAuditLine, RecordStore } from "@metier/durable";
 import { tellOf } from "../keys/audit-line.ts";
 import type { ServedVersion } from "./skill-shelf.ts";
 
@@ -12,6 +12,8 @@ const MOST_VERSIONS = 1_000;
 
 export interface StoredVersion extends ServedVersion {
   readonly description: string;
+  /** Where its content is stored; absent: an older version has kept it in a folder of one machine. */
+  readonly snapshot?: string | undefined;
 }
 
 const versionShape = recordShape<StoredVersion>(
@@ -24,8 +26,9 @@ const versionShape = recordShape<StoredVersion>(
     grantedBy: textShape,
     files: countShape,
     bytes: countShape,
+    snapshot: textShape,
   },
-  ["grantedBy"],
+  ["grantedBy", "snapshot"],
 );
 
 /** Names that have a version. */
@@ -55,8 +58,40 @@ export async function addStored(
   const key = { tenant, kind: versionKind(name), id: version.digest };
   const line = lineOf(tenant, version.uploadedBy, "skill.uploaded", name, version.digest);
   const isNew = (await records.put(key, presentFields({ ...version }), 0, line)) !== undefined;
-  const there = isNew ? undefined : (await records.get(key))?.body;
-  return fitShape(versionShape, there) ?? version;
+  if (isNew) return version;
+  await rememberSnapshot(records, tenant, name, version);
+  return fitShape(versionShape, (await records.get(key))?.body) ?? version;
+}
+
+/** Where the content of a version is stored from now on. */
+export async function rememberSnapshot(
+  records: RecordStore,
+  tenant: string,
+  name: string,
+  { digest, snapshot }: Pick<StoredVersion, "digest" | "snapshot">,
+): Promise<void> {
+  const key = { tenant, kind: versionKind(name), id: digest };
+  for (;;) {
+    const stored = await records.get(key);
+    const version = stored && fitShape(versionShape, stored.body);
+    if (stored === undefined || version === undefined || version.snapshot === snapshot) return;
+    if (await records.put(key, presentFields({ ...version, snapshot }), stored.revision)) return;
+  }
+}
+
+/** Of all tenants: the snapshots that versions need. */
+export async function listVersionSnapshots(records: RecordStore): Promise<readonly NeededSnapshot[]> {
+  const needed: NeededSnapshot[] = [];
+  for (const { tenant, id: name } of await records.listAll(KIND)) {
+    let after: string | undefined;
+    do {
+      const page = await records.list({ tenant, kind: versionKind(name), after, limit: MOST_VERSIONS });
+      const snapshots = page.flatMap(({ body }) => fitShape(versionShape, body)?.snapshot ?? []);
+      needed.push(...snapshots.map((snapshot) => ({ tenant, name: snapshot })));
+      after = page.length === MOST_VERSIONS ? page.at(-1)?.id : undefined;
+    } while (after !== undefined);
+  }
+  return needed;
 }
 
 /** `undefined`: there is no such version. Who granted it first stays. */

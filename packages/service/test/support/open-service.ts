@@ -1,11 +1,13 @@
 /** A service on SQLite in a temporary folder, over real HTTP on loopback; gone when the test ends. */
+import { gzipSync } from "node:zlib";
 import type { Json, JsonObject } from "@metier/base/json";
 import { onTestFinished } from "vitest";
+import { tarOf } from "../../../../test/support/archives.ts";
 import { ADMIN_KEY } from "../../../../test/support/follow-events.ts";
-import { temporaryFolder } from "../../../../test/support/temporary.ts";
+import { skillText, temporaryFolder } from "../../../../test/support/temporary.ts";
 import type { RunningService, ServiceOptions } from "../../src/start-service.ts";
 import type { ScriptOptions } from "./scripted-run.ts";
-import { startScripted } from "./start-scripted.ts";
+import { type OpenStores, startScripted } from "./start-scripted.ts";
 
 export interface HttpReply {
   readonly status: number;
@@ -22,6 +24,8 @@ export interface TestService extends RunningService {
   call(method: string, path: string, options?: CallOptions): Promise<HttpReply>;
   /** A key with these scopes. */
   makeKey(scopes: readonly string[], more?: JsonObject): Promise<string>;
+  /** A new tenant, an admin key of it, and a skill `greet` of its own. */
+  makeTenant(name: string): Promise<{ readonly id: string; readonly key: string }>;
   start(message: string, more?: JsonObject): Promise<string>;
   /** Polls until the run has one of these statuses. */
   settle(runId: string, ...statuses: readonly string[]): Promise<JsonObject>;
@@ -33,20 +37,28 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface OpenOptions extends Partial<ServiceOptions> {
+export interface OpenOptions extends Partial<ServiceOptions> {
   readonly folder?: string;
+  /** Default: SQLite in the folder. */
+  readonly openStores?: OpenStores;
   readonly script?: ScriptOptions;
 }
+
+const GREET = gzipSync(
+  tarOf({ name: "greet/SKILL.md", content: skillText("name: greet\ndescription: Says hello.") }),
+);
 
 export async function openService({
   folder = temporaryFolder(),
   script,
+  openStores,
   ...options
 }: OpenOptions = {}): Promise<TestService> {
   const log: string[] = [];
-  const { store, engine, service } = await startScripted({
+  const { stores, service } = await startScripted({
     folder,
     script,
+    openStores,
     options: { printLog: (line) => void log.push(line), ...options },
   });
   let isStopped = false;
@@ -54,8 +66,7 @@ export async function openService({
     if (isStopped) return;
     isStopped = true;
     await service.stop(graceMs);
-    await engine.close();
-    store.close();
+    await stores.close();
   };
   onTestFinished(() => stop(1_000));
   const call = (method: string, path: string, given: CallOptions = {}): Promise<HttpReply> =>
@@ -70,7 +81,7 @@ export async function openService({
   return {
     ...service,
     folder,
-    store,
+    store: stores,
     log,
     call,
     stop,
@@ -78,6 +89,14 @@ export async function openService({
     async makeKey(scopes, more = {}) {
       const made = await call("POST", "/v1/keys", { body: { name: "a key", scopes: [...scopes], ...more } });
       return String(made.body.key);
+    },
+    async makeTenant(name) {
+      const { body } = await call("POST", "/v1/tenants", { body: { name } });
+      const id = String(body.id);
+      const made = await call("POST", "/v1/keys", { body: { tenant: id, role: "admin" } });
+      const key = String(made.body.key);
+      await call("POST", "/v1/skills", { key, body: GREET });
+      return { id, key };
     },
     async start(message, more = {}) {
       const { body } = await call("POST", "/v1/runs", { body: { skill: "greet", message, ...more } });

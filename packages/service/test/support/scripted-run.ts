@@ -8,6 +8,8 @@ import {
   type AdvanceOutcome,
   type DurableRun,
   ENDED,
+  forAllTenants,
+  forTenant,
   type JournalBatch,
   type JournalLease,
   type JournalStore,
@@ -28,20 +30,26 @@ export function scriptRuns(
   options: ScriptOptions = {},
 ): (journal: JournalStore) => (lease: RunLease) => Promise<AdvanceOutcome> {
   return (journal) => async (lease) => {
-    await journal.take(leaseOf(lease));
-    const run = await journal.get(lease.runId);
+    const run = await forAllTenants(() => journal.get(lease.runId));
     if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
-    const scene = openScene(journal, lease, run, options);
-    if (run.isCancelled) return scene.end("cancelled");
-    if (run.lastEvent === 0) await scene.write(STARTED, { status: "running" });
-    else await scene.note({ status: "running" });
-    for (const [number, line] of scriptOf(run).entries()) {
-      if (lease.stopping.aborted) return { kind: "released" };
-      const outcome = await doLine(scene, `line-${number}`, line);
-      if (outcome !== undefined) return outcome;
-    }
-    return scene.end("completed");
+    return forTenant(run.tenant, () => play(journal, lease, options));
   };
+}
+
+async function play(journal: JournalStore, lease: RunLease, options: ScriptOptions): Promise<AdvanceOutcome> {
+  await journal.take(leaseOf(lease));
+  const run = await journal.get(lease.runId);
+  if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const scene = openScene(journal, lease, run, options);
+  if (run.isCancelled) return scene.end("cancelled");
+  if (run.lastEvent === 0) await scene.write(STARTED, { status: "running" });
+  else await scene.note({ status: "running" });
+  for (const [number, line] of scriptOf(run).entries()) {
+    if (lease.stopping.aborted) return { kind: "released" };
+    const outcome = await doLine(scene, `line-${number}`, line);
+    if (outcome !== undefined) return outcome;
+  }
+  return scene.end("completed");
 }
 
 interface Scene {

@@ -1,0 +1,84 @@
+/**
+ * Whose models a tenant's runs use: its own providers', and those of the machine if the platform's admins say so. The keys
+ * of the machine are for the tenant `default` alone unless they do.
+ */
+import type { RecordStore, StoredRecord } from "@metier/durable";
+import { addressOfKind, type OwnModels, type OwnProvider } from "@metier/run/model";
+import { createHostFetch } from "@metier/sandbox/egress";
+import { type Actor, tellOf } from "../keys/audit-line.ts";
+import { DEFAULT_TENANT } from "../keys/identity.ts";
+import type { TenantEgress } from "./private-hosts.ts";
+import { listProviders, type StoredProvider } from "./provider-store.ts";
+
+const KIND = "model-access";
+const ID = "home";
+
+export const NO_MODEL_HINT =
+  "Add a provider with your own key (`PUT /v1/secrets/{name}`, then `PUT /v1/providers/{name}`), or ask an admin of the whole service for its models.";
+
+/** By the word of the platform's admins, or by default. */
+export async function usesHomeModels(records: RecordStore, tenant: string): Promise<boolean> {
+  const stored = await records.get({ tenant, kind: KIND, id: ID });
+  const { usesHomeModels: told } = stored?.body ?? {};
+  return typeof told === "boolean" ? told : tenant === DEFAULT_TENANT;
+}
+
+/** `by.tenant` is the tenant that is told of. */
+export async function setHomeModels(records: RecordStore, by: Actor, told: boolean): Promise<StoredRecord> {
+  const key = { tenant: by.tenant, kind: KIND, id: ID };
+  const body = { usesHomeModels: told };
+  for (;;) {
+    const before = await records.get(key);
+    const line = tellOf(by, "models.changed", ID, body);
+    const stored = await records.put(key, body, before?.revision ?? 0, line);
+    if (stored !== undefined) return stored; // Otherwise somebody else did, at the same time: the later one counts.
+  }
+}
+
+/** Whether its runs can have any model: without one nothing needs to be started. */
+export async function hasModels(records: RecordStore, tenant: string): Promise<boolean> {
+  return (await usesHomeModels(records, tenant)) || (await listProviders(records, tenant)).length > 0;
+}
+
+/** For a run that is advanced now, with the secrets of its tenant. `undefined`: all that the machine has, and nothing else. */
+export async function openOwnModels(
+  { records, egress }: { readonly records: RecordStore; readonly egress: TenantEgress },
+  tenant: string,
+  secrets: Readonly<Record<string, string>>,
+): Promise<OwnModels | undefined> {
+  const stored = await listProviders(records, tenant);
+  const isAllowed = await usesHomeModels(records, tenant);
+  if (tenant === DEFAULT_TENANT && isAllowed && stored.length === 0) return undefined;
+  const ofHome = tenant === DEFAULT_TENANT ? "all" : "configured";
+  return {
+    providers: stored.flatMap((provider) => openProvider(provider, secrets, egress) ?? []),
+    home: isAllowed ? ofHome : "none",
+    hint: NO_MODEL_HINT,
+  };
+}
+
+/** Where it is asked: a tenant's address, or its kind's own, whatever the environment of the service says. */
+export function addressOf({ kind, baseUrl }: Pick<StoredProvider, "kind" | "baseUrl">): string | undefined {
+  return baseUrl ?? addressOfKind(kind);
+}
+
+/** One whose secret is gone is left out: it could not be asked. */
+function openProvider(
+  { name, kind, baseUrl, secret, models, inputPrice, outputPrice }: StoredProvider,
+  secrets: Readonly<Record<string, string>>,
+  { privateHosts, addresses }: TenantEgress,
+): OwnProvider | undefined {
+  const address = addressOf({ kind, baseUrl });
+  const value = secret !== undefined && Object.hasOwn(secrets, secret) ? secrets[secret] : undefined;
+  if (address === undefined || (secret !== undefined && value === undefined)) return undefined;
+  return {
+    name,
+    kind,
+    baseUrl: address,
+    key: secret !== undefined && value !== undefined ? { name: secret, value, isStored: true } : undefined,
+    models,
+    inputPrice,
+    outputPrice,
+    fetch: createHostFetch(address, { privateHosts, ...(addresses && { addresses }) }),
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Quotas as they are kept: of a tenant as a whole, which the platform's admins set, and of its users, which its own admins
+ * set. Two records, so that neither can be written by way of the other; both are read at once.
+ */
+import type { JsonObject } from "@metier/base/json";
+import { fitShape, mapShape, recordShape, type Shape, tableShape, testedShape } from "@metier/base/shape";
+import type { RecordStore, StoredRecord } from "@metier/durable";
+import type { ApiQuotaLimits, ApiQuotas } from "../api-operate.ts";
+import { type Actor, tellOf } from "../keys/audit-line.ts";
+
+export const QUOTA_KIND = "quotas";
+const OF_TENANT = "tenant";
+const OF_USERS = "users";
+
+/** Of the users of a tenant: each of them, and those who are named. */
+export type QuotasForUsers = Pick<ApiQuotas, "eachUser" | "users">;
+
+export type StoredQuotas = Omit<ApiQuotas, "used">;
+
+function wholeFrom(least: number): Shape<number> {
+  return testedShape(
+    (value): value is number => Number.isSafeInteger(value) && Number(value) >= least,
+    `a whole number from ${least}`,
+  );
+}
+
+const amount = testedShape(
+  (value): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0,
+  "a number from 0",
+);
+
+/** 0 allows nothing. Of runs at the same time it would keep those that are there waiting for ever. */
+export const limitsShape = tableShape<ApiQuotaLimits>({
+  concurrentRuns: wholeFrom(1),
+  openRuns: wholeFrom(0),
+  startsPerMinute: wholeFrom(0),
+  tokensPerDay: wholeFrom(0),
+  costPerDay: amount,
+  storageBytes: wholeFrom(0),
+});
+
+const usersShape = recordShape<QuotasForUsers>({ eachUser: limitsShape, users: mapShape(limitsShape) });
+
+export async function readQuotas(records: RecordStore, tenant: string): Promise<StoredQuotas> {
+  const stored = await records.list({ tenant, kind: QUOTA_KIND, limit: 2 });
+  const bodyOf = (id: string): JsonObject | undefined => stored.find((record) => record.id === id)?.body;
+  return {
+    tenant: fitShape(limitsShape, bodyOf(OF_TENANT)) ?? {},
+    ...(fitShape(usersShape, bodyOf(OF_USERS)) ?? { eachUser: {}, users: {} }),
+  };
+}
+
+/** What holds for one user. */
+export function limitsOfUser({ eachUser, users }: QuotasForUsers, userId: string): ApiQuotaLimits {
+  return (Object.hasOwn(users, userId) ? users[userId] : undefined) ?? eachUser;
+}
+
+/** `by.tenant` is the tenant that they are for: what was done to it stands in its own log. */
+export function writeTenantQuotas(
+  records: RecordStore,
+  by: Actor,
+  limits: ApiQuotaLimits,
+): Promise<StoredRecord> {
+  return write(records, by, OF_TENANT, { ...limits }, { ...limits });
+}
+
+/** Who is named stands in the record alone: people are not told of by name in the log. */
+export function writeUserQuotas(
+  records: RecordStore,
+  by: Actor,
+  quotas: QuotasForUsers,
+): Promise<StoredRecord> {
+  const body = { eachUser: { ...quotas.eachUser }, users: { ...quotas.users } };
+  const detail = { eachUser: { ...quotas.eachUser }, users: Object.keys(quotas.users).length };
+  return write(records, by, OF_USERS, body as unknown as JsonObject, detail);
+}
+
+/** Of a user who is deleted. */
+export async function forgetUserQuotas(records: RecordStore, tenant: string, userId: string): Promise<void> {
+  for (;;) {
+    const stored = await records.get({ tenant, kind: QUOTA_KIND, id: OF_USERS });
+    const quotas = stored && fitShape(usersShape, stored.body);
+    if (stored === undefined || quotas === undefined || !Object.hasOwn(quotas.users, userId)) return;
+    const users = Object.entries(quotas.users).filter(([user]) => user !== userId);
+    const body = { ...stored.body, users: Object.fromEntries(users) as unknown as JsonObject };
+    if (await records.put(stored, body, stored.revision)) return;
+  }
+}
+
+async function write(
+  records: RecordStore,
+  by: Actor,
+  id: string,
+  body: JsonObject,
+  detail: JsonObject,
+): Promise<StoredRecord> {
+  const key = { tenant: by.tenant, kind: QUOTA_KIND, id };
+  for (;;) {
+    const before = await records.get(key);
+    const line = tellOf(by, "quotas.changed", id, detail);
+    const stored = await records.put(key, body, before?.revision ?? 0, line);
+    if (stored !== undefined) return stored; // Otherwise somebody else wrote them at the same time: the later one counts.
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The skills that a run may use, pinned when it is ordered: a list of contents by their identity, kept once under a digest of
+ * the list, which the order names. Whoever goes on with the run, on whichever machine, has exactly these skills.
+ */
+import { createHash } from "node:crypto";
+import { canonicalText, type JsonObject, presentFields } from "@metier/base/json";
+import { choiceShape, fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
+import type { RecordStore } from "@metier/durable";
+import type { PublishedContent } from "./published-skills.ts";
+
+/** Of a home, as it was published; or uploaded by the tenant itself, of which the shelf knows the rest. */
+export interface PinnedSkill extends Partial<Pick<PublishedContent, "snapshot" | "entry" | "form">> {
+  readonly name: string;
+  readonly digest: string;
+  readonly origin: "home" | "upload";
+  /** When it was ordered. Of an upload, what the shelf says later counts. */
+  readonly trust: "trusted" | "untrusted";
+}
+
+interface PinnedCatalog {
+  readonly skills: readonly PinnedSkill[];
+}
+
+const KIND = "pinned-catalog";
+/** How often it is noted that somebody still orders runs with it. */
+const RENEW_MS = 86_400_000;
+
+const catalogShape = recordShape<PinnedCatalog>({
+  skills: listShape(
+    recordShape<PinnedSkill>(
+      {
+        name: textShape,
+        digest: textShape,
+        origin: choiceShape("home", "upload"),
+        trust: choiceShape("trusted", "untrusted"),
+        snapshot: textShape,
+        entry: textShape,
+        form: choiceShape("directory", "markdown", "yaml"),
+      },
+      ["snapshot", "entry", "form"],
+    ),
+  ),
+});
+
+/** Gives the name under which an order pins it. */
+export async function keepCatalog(
+  records: RecordStore,
+  tenant: string,
+  skills: readonly PinnedSkill[],
+  now: number,
+): Promise<string> {
+  const body = { skills: skills.map((skill): JsonObject => presentFields({ ...skill })) };
+  const id = createHash("sha256").update(canonicalText(body)).digest("hex");
+  const key = { tenant, kind: KIND, id };
+  for (;;) {
+    const stored = await records.get(key);
+    if (stored !== undefined && now - stored.updatedAt < RENEW_MS) return id;
+    if (await records.put(key, body, stored?.revision ?? 0)) return id;
+  }
+}
+
+/** `undefined`: there is none of that name. */
+export async function readPinnedCatalog(
+  records: RecordStore,
+  tenant: string,
+  id: string,
+): Promise<readonly PinnedSkill[] | undefined> {
+  const stored = await records.get({ tenant, kind: KIND, id });
+  return stored && fitShape(catalogShape, stored.body)?.skills;
+}
+
+/** Of all tenants. */
+export async function listCatalogs(records: RecordStore): Promise<readonly KeptCatalog[]> {
+  const stored = await records.listAll(KIND);
+  return stored.map(({ tenant, id, body, updatedAt }) => {
+    const skills = fitShape(catalogShape, body)?.skills ?? [];
+    return { tenant, id, orderedAt: updatedAt, snapshots: skills.flatMap(({ snapshot }) => snapshot ?? []) };
+  });
+}
+
+interface KeptCatalog {
+  readonly tenant: string;
+  readonly id: string;
+  readonly orderedAt: number;
+  /** Of contents of homes. */
+  readonly snapshots: readonly string[];
+}
+
+export async function forgetCatalog(
+  records: RecordStore,
+  { tenant, id }: Pick<KeptCatalog, "tenant" | "id">,
+): Promise<void> {
+  await records.delete({ tenant, kind: KIND, id });
+}

@@ -1,0 +1,108 @@
+/**
+ * Skills of a home where other machines find them: their contents among the snapshots of the tenant `default`, under their
+ * identity, each with a record that keeps it from being collected. Published when somebody orders a run that may use them.
+ * The same content from two homes may be two snapshots, since files have times.
+ */
+import { done, type Result } from "@metier/base/result";
+import { mapBounded } from "@metier/base/turns";
+import { forTenant, type NeededSnapshot, type RecordStore, type SnapshotRefusal } from "@metier/durable";
+import { type HttpRefusal, refuse } from "../http/refusal.ts";
+import { DEFAULT_TENANT } from "../keys/identity.ts";
+import type { SkillContents } from "../shelf/skill-contents.ts";
+import type { IdentifiedSkill } from "./home-skills.ts";
+
+/** A skill of a home, as an order names it. */
+export interface PublishedContent {
+  readonly name: string;
+  readonly digest: string;
+  readonly snapshot: string;
+  readonly entry: string;
+  readonly form: IdentifiedSkill["content"]["form"];
+}
+
+export interface SkillPublisher {
+  /** Stores what is not stored yet. Refused: there is no room, or it cannot be read. */
+  publish(skills: readonly IdentifiedSkill[]): Promise<Result<readonly PublishedContent[], SnapshotRefusal>>;
+}
+
+const KIND = "published-skill";
+/** How often it is noted that somebody still orders runs of it. */
+const RENEW_MS = 86_400_000;
+const MOST_KNOWN = 5_000;
+const MOST_AT_ONCE = 4;
+
+interface PublisherParts {
+  readonly records: RecordStore;
+  readonly contents: SkillContents;
+  readonly now: () => number;
+}
+
+interface KnownPublished {
+  readonly at: number;
+  readonly skill: PublishedContent;
+}
+
+export function openPublisher({ records, contents, now }: PublisherParts): SkillPublisher {
+  const known = new Map<string, KnownPublished>();
+  const publishOne = async (skill: IdentifiedSkill): Promise<Result<PublishedContent, SnapshotRefusal>> => {
+    const { name, digest, entry, content } = skill;
+    const id = JSON.stringify([digest, name, entry]);
+    const before = known.get(id);
+    if (before !== undefined && now() - before.at < RENEW_MS) return done(before.skill);
+    const snapshot = await contents.publish({ tenant: DEFAULT_TENANT, name, digest }, content);
+    if (!snapshot.ok) return snapshot;
+    const published = { name, digest, snapshot: snapshot.value, entry, form: content.form };
+    await forTenant(DEFAULT_TENANT, () => renew(records, published));
+    known.delete(id);
+    known.set(id, { at: now(), skill: published });
+    const [oldest] = known.keys();
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    return done(published);
+  };
+  return {
+    async publish(skills) {
+      const published: PublishedContent[] = [];
+      for (const result of await mapBounded(skills, MOST_AT_ONCE, publishOne)) {
+        if (!result.ok) return result;
+        published.push(result.value);
+      }
+      return done(published);
+    },
+  };
+}
+
+/** Its time counts: `updatedAt` says when it was last ordered. */
+async function renew(records: RecordStore, skill: PublishedContent): Promise<void> {
+  const key = { tenant: DEFAULT_TENANT, kind: KIND, id: skill.snapshot };
+  for (;;) {
+    const stored = await records.get(key);
+    if (await records.put(key, { ...skill }, stored?.revision ?? 0)) return;
+  }
+}
+
+/** Contents that runs may still need, each with when it was last ordered. */
+export async function listPublished(
+  records: RecordStore,
+): Promise<readonly (NeededSnapshot & { readonly orderedAt: number })[]> {
+  const stored = await records.listAll(KIND);
+  return stored.map(({ tenant, id, updatedAt }) => ({ tenant, name: id, orderedAt: updatedAt }));
+}
+
+export async function forgetPublished(records: RecordStore, { tenant, name }: NeededSnapshot): Promise<void> {
+  await records.delete({ tenant, kind: KIND, id: name });
+}
+
+/** Without a place of the server. */
+export function refusePublishing({ isFull }: SnapshotRefusal): Result<never, HttpRefusal> {
+  const [status, code] = isFull ? ([413, "storage_full"] as const) : ([503, "skills_unpublished"] as const);
+  const why = isFull
+    ? "the tenant `default` has stored as much as it may"
+    : "one of them cannot be read, or changes";
+  const hint = "Its admins can allow more room, or look at the skills of the server with `metier validate`.";
+  return refuse(
+    status,
+    code,
+    `The skills of the server cannot be made ready for other machines: ${why}.`,
+    hint,
+  );
+}

@@ -1,0 +1,4 @@
+/** Tenants on one machine do not reach each other. */
+import { describeIsolation } from "./support/describe-isolation.ts";
+
+describeIsolation("SQLite");
