@@ -8,26 +8,29 @@ import { ViewPage } from "./design/page.tsx";
 import { KeyHelp } from "./parts/key-help.tsx";
 import { Navigation } from "./parts/navigation.tsx";
 import { address, goTo } from "./state/address.ts";
-import { isExport, wantsSignIn } from "./state/answers.ts";
+import { isExport, me, wantsSignIn } from "./state/answers.ts";
 import { useKeys } from "./state/keys.ts";
 import { connection } from "./state/live.ts";
-import { VIEWS, type View, type ViewProps } from "./views/all-views.ts";
+import { openViews, VIEWS, type View, type ViewProps } from "./views/all-views.ts";
 import { SignInView } from "./views/sign-in.tsx";
 
 const isHelpOpen = signal(false);
 const loaded = new Map<string, ComponentType<ViewProps>>();
 
 export function App() {
-  useKeys([
-    { keys: "?", about: "Show these keys", group: "Everywhere", act: () => (isHelpOpen.value = true) },
-    { keys: "/", about: "Search on this page", group: "Everywhere", act: focusSearch },
-    ...VIEWS.filter(({ key }) => key !== "").map(({ id, title, key }) => ({
-      keys: `g ${key}`,
-      about: `Go to ${title}`,
-      group: "Go to",
-      act: () => goTo([id]),
-    })),
-  ]);
+  useKeys(
+    [
+      { keys: "?", about: "Show these keys", group: "Everywhere", act: () => (isHelpOpen.value = true) },
+      { keys: "/", about: "Search on this page", group: "Everywhere", act: focusSearch },
+      ...openViews(me.value).map(({ id, title, key }) => ({
+        keys: `g ${key}`,
+        about: `Go to ${title}`,
+        group: "Go to",
+        act: () => goTo([id]),
+      })),
+    ],
+    [me.value?.keyId],
+  );
   if (wantsSignIn.value) return <SignInView />;
   const { path } = address.value;
   const [id = "skills", ...rest] = path;

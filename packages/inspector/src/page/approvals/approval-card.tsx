@@ -1,19 +1,15 @@
-/** One approval: who wants to do what, exactly, and by which rule it is asked; with the answers one can give. */
+/** One approval: who wants to do what, exactly, and by which rule it is asked. */
 
 import { isJsonObject } from "@metier/base/json";
 import type { ApiApproval } from "@metier/service/api";
-import { useState } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
-import { Button } from "../design/button.tsx";
 import { Diff, readUnified } from "../design/diff.tsx";
 import { Facts } from "../design/facts.tsx";
-import { TextField } from "../design/field.tsx";
-import { FailureNotice, Notice } from "../design/notice.tsx";
+import { Notice } from "../design/notice.tsx";
 import { Code, JsonText, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
-import { ask, type Failure, may, me, reloadAll } from "../state/answers.ts";
-import { useKeys } from "../state/keys.ts";
-import { readEdited } from "./edited-input.ts";
+import { may } from "../state/answers.ts";
+import { ApprovalAnswers } from "./approval-answers.tsx";
 
 interface ApprovalCardProps {
   readonly approval: ApiApproval;
@@ -109,95 +105,5 @@ function WrittenFile({ diff, input }: { readonly diff: string; readonly input: A
         <JsonText value={input ?? {}} label="Input" />
       </details>
     </>
-  );
-}
-
-type Answered = "approve" | "deny" | "always";
-
-function ApprovalAnswers({ approval, isCurrent }: Pick<ApprovalCardProps, "approval" | "isCurrent">) {
-  const { id, input, alwaysRule, isCut } = approval;
-  // A change by a capability is confirmed as it is, or not at all.
-  const isEditable = approval.kind === "approval";
-  const original = JSON.stringify(input ?? {}, null, 2);
-  const [edited, setEdited] = useState<string | undefined>(undefined);
-  const [note, setNote] = useState("");
-  const [failure, setFailure] = useState<Failure | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  const reading = edited === undefined ? undefined : readEdited(edited);
-  const answer = async (how: Answered): Promise<void> => {
-    if (isBusy || (how !== "deny" && reading && !reading.ok)) return;
-    setBusy(true);
-    const isEdited = how !== "deny" && reading?.ok && edited !== original;
-    const outcome = await ask(`/v1/approvals/${encodeURIComponent(id)}`, "POST", {
-      decision: how === "deny" ? "deny" : "approve",
-      ...(note !== "" && { note }),
-      ...(isEdited && { input: reading.value }),
-      ...(how === "always" && { always: true }),
-    });
-    setBusy(false);
-    setFailure(outcome.ok ? undefined : outcome.refusal);
-    reloadAll("/v1/approvals");
-  };
-  useKeys(
-    isCurrent
-      ? [
-          { keys: "a", about: "Approve", group: "Approvals", act: () => void answer("approve") },
-          { keys: "d", about: "Deny", group: "Approvals", act: () => void answer("deny") },
-          {
-            keys: "e",
-            about: "Edit the input",
-            group: "Approvals",
-            act: () => isEditable && setEdited(original),
-          },
-        ]
-      : [],
-    [isCurrent, edited, note, isBusy],
-  );
-  const isAlwaysOffered = alwaysRule !== undefined && me.value?.mayEditRules && edited === undefined;
-  return (
-    <div class="stack">
-      {edited !== undefined && (
-        <TextField
-          label="Input, as it will be carried out"
-          rows={Math.min(16, edited.split("\n").length + 1)}
-          isMono
-          value={edited}
-          error={reading?.ok === false ? reading.refusal.message : undefined}
-          onInput={setEdited}
-        />
-      )}
-      <TextField label="Note for the model (may be empty)" value={note} onInput={setNote} />
-      <div class="row">
-        <Button
-          kind="accent"
-          isDisabled={isBusy || reading?.ok === false || (isCut === true && edited === undefined)}
-          onPress={() => void answer("approve")}
-        >
-          {edited === undefined ? "Approve" : "Approve as edited"}
-        </Button>
-        <Button kind="danger" isDisabled={isBusy} onPress={() => void answer("deny")}>
-          Deny
-        </Button>
-        {isEditable && (
-          <Button
-            isPressed={edited !== undefined}
-            onPress={() => setEdited(edited === undefined ? original : undefined)}
-          >
-            Edit the input
-          </Button>
-        )}
-        {isAlwaysOffered && (
-          <Button isDisabled={isBusy} onPress={() => void answer("always")}>
-            Always for this rule
-          </Button>
-        )}
-      </div>
-      {isAlwaysOffered && (
-        <p class="small soft">
-          “Always” writes <code>{showUnseen(alwaysRule)}</code> into your configuration.
-        </p>
-      )}
-      {failure && <FailureNotice failure={failure} />}
-    </div>
   );
 }

@@ -46,28 +46,7 @@ export function CatalogFilters({ catalog, filter, counts, isRanked }: CatalogFil
             onInput={(text) => changeQuery({ q: text })}
           />
         </div>
-        <ChoiceField
-          label="Trust"
-          value={filter.trust ?? ""}
-          options={[["", "Any"], "trusted", "untrusted"]}
-          onChange={(trust) => changeQuery({ trust })}
-        />
-        <ChoiceField
-          label="Scope"
-          value={filter.scope ?? ""}
-          options={[["", "Any"], ...scopes]}
-          onChange={(scope) => changeQuery({ scope })}
-        />
-        <ChoiceField
-          label="For"
-          value={filter.audience ?? ""}
-          options={[
-            ["", "Anyone"],
-            ["models", "Models"],
-            ["users", "Users"],
-          ]}
-          onChange={(audience) => changeQuery({ for: audience })}
-        />
+        <NarrowingFields filter={filter} scopes={scopes} />
         {!isRanked && (
           <ChoiceField
             label="Sort by"
@@ -91,6 +70,40 @@ export function CatalogFilters({ catalog, filter, counts, isRanked }: CatalogFil
         <CheckField label="Rank as “find” does" isChecked={wantsRanking} onChange={toggleRanking} />
       </div>
     </search>
+  );
+}
+
+interface NarrowingProps {
+  readonly filter: CatalogFilter;
+  readonly scopes: readonly string[];
+}
+
+function NarrowingFields({ filter, scopes }: NarrowingProps) {
+  return (
+    <>
+      <ChoiceField
+        label="Trust"
+        value={filter.trust ?? ""}
+        options={[["", "Any"], "trusted", "untrusted"]}
+        onChange={(trust) => changeQuery({ trust })}
+      />
+      <ChoiceField
+        label="Scope"
+        value={filter.scope ?? ""}
+        options={[["", "Any"], ...scopes]}
+        onChange={(scope) => changeQuery({ scope })}
+      />
+      <ChoiceField
+        label="For"
+        value={filter.audience ?? ""}
+        options={[
+          ["", "Anyone"],
+          ["models", "Models"],
+          ["users", "Users"],
+        ]}
+        onChange={(audience) => changeQuery({ for: audience })}
+      />
+    </>
   );
 }
 

@@ -6,19 +6,31 @@ interface ButtonProps {
   readonly kind?: "plain" | "accent" | "danger" | "quiet";
   readonly isDisabled?: boolean;
   readonly title?: string | undefined;
+  /** For who hears it, where the words on it stand for many of its kind: it begins with them. */
+  readonly label?: string | undefined;
   readonly type?: "button" | "submit";
   readonly isPressed?: boolean | undefined;
   onPress?(): void;
 }
 
 export function Button(props: ButtonProps) {
-  const { children, kind = "plain", isDisabled = false, title, type = "button", isPressed, onPress } = props;
+  const {
+    children,
+    kind = "plain",
+    isDisabled = false,
+    title,
+    label,
+    type = "button",
+    isPressed,
+    onPress,
+  } = props;
   return (
     <button
       type={type}
       class={`button ${kind}`}
       disabled={isDisabled}
       title={title}
+      aria-label={label}
       aria-pressed={isPressed}
       onClick={onPress}
     >

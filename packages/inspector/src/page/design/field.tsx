@@ -83,7 +83,12 @@ export function ChoiceField({ value, options, onChange, ...field }: ChoiceProps)
   const id = useId();
   return (
     <Frame {...field} id={id}>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={value}
+        aria-describedby={describedBy(id, field)}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {options.map((option) => {
           const [name, shown] = typeof option === "string" ? [option, option] : option;
           return (

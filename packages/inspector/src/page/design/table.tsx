@@ -29,8 +29,89 @@ const AROUND = 6;
 
 export function Table<Row>({ label, rows, columns, keyOf, linkOf }: TableProps<Row>) {
   const box = useRef<HTMLDivElement>(null);
-  const [cursor, setCursor] = useState(0);
   const { first, last } = useWindow(box, rows.length);
+  const { at, onKeyDown } = useCursor(box, rows, linkOf);
+  return (
+    <div
+      class="table"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={rows.length > 0 ? `row-${at}` : undefined}
+      tabIndex={0}
+      ref={box}
+      style={templatesOf(columns)}
+      onKeyDown={onKeyDown}
+      data-cursor-target
+    >
+      <div class="line head" role="row" aria-rowindex={1}>
+        {columns.map(({ title, isNumber, isMinor }) => (
+          <div key={title} role="columnheader" class={classOf(isNumber, isMinor)}>
+            {title}
+          </div>
+        ))}
+      </div>
+      <div class="lines" role="presentation" style={{ height: `${rows.length * ROW}px` }}>
+        {rows.slice(first, last).map((row, index) => {
+          const number = first + index;
+          return (
+            <Line
+              key={keyOf(row)}
+              row={row}
+              number={number}
+              isAt={number === at}
+              columns={columns}
+              link={linkOf(row)}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface LineProps<Row> {
+  readonly row: Row;
+  /** From 0. */
+  readonly number: number;
+  /** Whether the cursor is on it. */
+  readonly isAt: boolean;
+  readonly columns: readonly Column<Row>[];
+  readonly link: string;
+}
+
+function Line<Row>({ row, number, isAt, columns, link }: LineProps<Row>) {
+  return (
+    <div
+      id={`row-${number}`}
+      class={isAt ? "line at" : "line"}
+      role="row"
+      aria-rowindex={number + 2}
+      aria-selected={isAt}
+      style={{ transform: `translateY(${number * ROW}px)` }}
+    >
+      {columns.map(({ title, isNumber, isMinor, render }, place) => (
+        <div key={title} role="gridcell" class={classOf(isNumber, isMinor)}>
+          {place === 0 ? (
+            <a class="clip" href={link} tabIndex={-1}>
+              {render(row)}
+            </a>
+          ) : (
+            render(row)
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Which row the keyboard is on. */
+function useCursor<Row>(
+  box: { readonly current: HTMLElement | null },
+  rows: readonly Row[],
+  linkOf: (row: Row) => string,
+) {
+  const [cursor, setCursor] = useState(0);
   const at = Math.min(cursor, rows.length - 1);
   const move = (to: number): void => {
     const next = Math.max(0, Math.min(rows.length - 1, to));
@@ -57,63 +138,15 @@ export function Table<Row>({ label, rows, columns, keyOf, linkOf }: TableProps<R
     else return;
     event.preventDefault();
   };
-  const templates = {
+  return { at, onKeyDown };
+}
+
+function templatesOf(columns: readonly Pick<Column<never>, "width" | "isMinor">[]) {
+  const major = columns.filter(({ isMinor }) => !isMinor);
+  return {
     "--columns": columns.map(({ width }) => width).join(" "),
-    "--columns-narrow": columns
-      .filter(({ isMinor }) => !isMinor)
-      .map(({ width }) => width)
-      .join(" "),
+    "--columns-narrow": major.map(({ width }) => width).join(" "),
   };
-  return (
-    <div
-      class="table"
-      role="grid"
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      aria-activedescendant={rows.length > 0 ? `row-${at}` : undefined}
-      tabIndex={0}
-      ref={box}
-      style={templates}
-      onKeyDown={onKeyDown}
-      data-cursor-target
-    >
-      <div class="line head" role="row" aria-rowindex={1}>
-        {columns.map(({ title, isNumber, isMinor }) => (
-          <div key={title} role="columnheader" class={classOf(isNumber, isMinor)}>
-            {title}
-          </div>
-        ))}
-      </div>
-      <div class="lines" role="presentation" style={{ height: `${rows.length * ROW}px` }}>
-        {rows.slice(first, last).map((row, index) => {
-          const number = first + index;
-          return (
-            <div
-              key={keyOf(row)}
-              id={`row-${number}`}
-              class={number === at ? "line at" : "line"}
-              role="row"
-              aria-rowindex={number + 2}
-              aria-selected={number === at}
-              style={{ transform: `translateY(${number * ROW}px)` }}
-            >
-              {columns.map(({ title, isNumber, isMinor, render }, place) => (
-                <div key={title} role="gridcell" class={classOf(isNumber, isMinor)}>
-                  {place === 0 ? (
-                    <a class="clip" href={linkOf(row)} tabIndex={-1}>
-                      {render(row)}
-                    </a>
-                  ) : (
-                    render(row)
-                  )}
-                </div>
-              ))}
-            </div>
-          );
-        })}
-      </div>
-    </div>
-  );
 }
 
 function classOf(isNumber: boolean | undefined, isMinor: boolean | undefined): string {

@@ -38,6 +38,16 @@ export function showUnseen(text: string): string {
   );
 }
 
+/** A name that others chose, of any length: its beginning, and all of it on hover. */
+export function GivenName({ text }: { readonly text: string }) {
+  const shown = showUnseen(text);
+  return (
+    <span class="given-name" title={shown}>
+      {shown}
+    </span>
+  );
+}
+
 /** A text of a run: where a secret was taken out, a mark with its name stands. */
 export function markRedactions(text: string): ComponentChildren {
   const parts = splitRedactions(text);

@@ -1,11 +1,12 @@
 /** One iteration: both sides in sum, what failed and what could not be graded apart, and each answer itself. */
 
-import type { ApiEvalTask } from "@metier/service/api";
+import type { ApiEvalTask, ApiSpread } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
 import { Facts, Figures } from "../design/facts.tsx";
 import { ChoiceField } from "../design/field.tsx";
 import { Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { Plot } from "../design/plot.tsx";
 import { Code, Message, showUnseen, Time } from "../design/text.tsx";
 import { address, changeQuery } from "../state/address.ts";
@@ -129,45 +130,23 @@ function signed(value: number, digits: number): string {
 
 function Arms({ arms }: Pick<EvalBenchmark, "arms">) {
   return (
-    <div class="scrolls" role="region" aria-label="Both sides" tabIndex={0}>
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Side</th>
-            <th scope="col" class="number">
-              Pass rate
-            </th>
-            <th scope="col" class="number">
-              Time
-            </th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
-            <th scope="col" class="number">
-              Not graded
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {arms.map(({ name, passRate, seconds, tokens, cost, ungraded }) => (
-            <tr key={name}>
-              <th scope="row">{ARM_NAMES[name] ?? name}</th>
-              <td class="number">{formatSpread(passRate)}</td>
-              <td class="number">
-                {seconds.mean.toFixed(1)} s{seconds.stddev > 0 && ` ± ${seconds.stddev.toFixed(1)} s`}
-              </td>
-              <td class="number">{formatNumber(Math.round(tokens.mean))}</td>
-              <td class="number">{formatCost(cost?.mean)}</td>
-              <td class="number">{ungraded}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      label="Both sides"
+      rows={arms}
+      columns={[
+        { title: "Side", isName: true, render: ({ name }) => ARM_NAMES[name] ?? name },
+        { title: "Pass rate", isNumber: true, render: ({ passRate }) => formatSpread(passRate) },
+        { title: "Time", isNumber: true, render: ({ seconds }) => formatSeconds(seconds) },
+        { title: "Tokens", isNumber: true, render: ({ tokens }) => formatNumber(Math.round(tokens.mean)) },
+        { title: "Cost", isNumber: true, render: ({ cost }) => formatCost(cost?.mean) },
+        { title: "Not graded", isNumber: true, render: ({ ungraded }) => ungraded },
+      ]}
+    />
   );
+}
+
+function formatSeconds({ mean, stddev }: ApiSpread): string {
+  return stddev > 0 ? `${mean.toFixed(1)} s ± ${stddev.toFixed(1)} s` : `${mean.toFixed(1)} s`;
 }
 
 /** With the skill, and beneath it without: eval by eval. */

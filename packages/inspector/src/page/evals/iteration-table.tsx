@@ -1,7 +1,9 @@
 /** The iterations of a skill, newest first, each beside its baseline. */
+
 import type { ApiEvalSummary, ApiSpread } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
-import { Time } from "../design/text.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
+import { showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
 import { formatCost, formatPercent, shortId } from "../state/format.ts";
 import { isClear } from "./benchmark.ts";
@@ -15,54 +17,35 @@ interface IterationTableProps {
 
 export function IterationTable({ skill, iterations }: IterationTableProps) {
   return (
-    <div class="scrolls" role="region" aria-label={`Iterations of ${skill}`} tabIndex={0}>
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Iteration</th>
-            <th scope="col">When</th>
-            <th scope="col">Model</th>
-            <th scope="col">Version</th>
-            <th scope="col" class="number">
-              With
-            </th>
-            <th scope="col" class="number">
-              Without
-            </th>
-            <th scope="col">Difference</th>
-            <th scope="col" class="number">
-              Runs
-            </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {iterations.map((iteration) => (
-            <tr key={iteration.number}>
-              <td>
-                <a href={linkTo(["evals", skill, String(iteration.number)])}>{iteration.number}</a>
-              </td>
-              <td>
-                <Time at={iteration.at} />
-              </td>
-              <td>{iteration.model}</td>
-              <td class="mono" title={iteration.digest}>
-                {iteration.digest ? shortId(iteration.digest, 8) : "–"}
-              </td>
-              <td class="number">{formatSpread(iteration.passRate)}</td>
-              <td class="number">{iteration.baseline ? formatSpread(iteration.baseline) : "–"}</td>
-              <td>
-                <Difference iteration={iteration} />
-              </td>
-              <td class="number">{iteration.runs}</td>
-              <td class="number">{formatCost(iteration.cost)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      label={`Iterations of ${skill}`}
+      rows={iterations}
+      columns={[
+        {
+          title: "Iteration",
+          render: ({ number }) => <a href={linkTo(["evals", skill, String(number)])}>{number}</a>,
+        },
+        { title: "When", render: ({ at }) => <Time at={at} /> },
+        { title: "Model", render: ({ model }) => showUnseen(model) },
+        {
+          title: "Version",
+          render: ({ digest }) => (
+            <span class="mono" title={digest}>
+              {digest ? shortId(digest, 8) : "–"}
+            </span>
+          ),
+        },
+        { title: "With", isNumber: true, render: ({ passRate }) => formatSpread(passRate) },
+        {
+          title: "Without",
+          isNumber: true,
+          render: ({ baseline }) => (baseline ? formatSpread(baseline) : "–"),
+        },
+        { title: "Difference", render: (iteration) => <Difference iteration={iteration} /> },
+        { title: "Runs", isNumber: true, render: ({ runs }) => runs },
+        { title: "Cost", isNumber: true, render: ({ cost }) => formatCost(cost) },
+      ]}
+    />
   );
 }
 

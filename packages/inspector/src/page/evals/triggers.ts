@@ -1,7 +1,7 @@
 /** A `triggers.json` as the page reads it; what does not fit is left out. Pure. */
 import { isJsonObject, type Json } from "@metier/base/json";
 
-export interface TriggerQueryResult {
+interface TriggerQueryResult {
   readonly query: string;
   readonly shouldTrigger: boolean;
   readonly rate: number;

@@ -6,7 +6,7 @@ import { Button } from "../design/button.tsx";
 import { linkTo } from "../state/address.ts";
 import { isExport, me, signOut, useAnswer } from "../state/answers.ts";
 import { connection } from "../state/live.ts";
-import { VIEWS } from "../views/all-views.ts";
+import { openViews } from "../views/all-views.ts";
 
 /** Parts of the path that belong to an entry of the navigation. */
 const PARENTS: Readonly<Record<string, string>> = { skill: "skills", run: "runs", compare: "runs" };
@@ -24,8 +24,8 @@ export function Navigation({ current, onHelp }: { readonly current: string; onHe
       </a>
       {!isExport && (
         <ul>
-          {VIEWS.filter(({ isInner }) => !isInner).map(({ id, title, key }) => (
-            <li key={id}>
+          {openViews(me.value).map(({ id, title, key, isFor }) => (
+            <li key={id} class={isFor && "operate"}>
               <a href={linkTo([id])} aria-current={id === open ? "page" : undefined} title={`g ${key}`}>
                 {title}
                 {id === "approvals" && waiting > 0 && <span class="count waiting">{waiting}</span>}

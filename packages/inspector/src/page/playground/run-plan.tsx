@@ -1,9 +1,11 @@
 /** What a run would do before it does it: tools with the rule for each, reach, limits, prompt; or why it would not run. */
+
 import type { JsonObject } from "@metier/base/json";
 import type { ApiPlan } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
 import { Facts } from "../design/facts.tsx";
 import { Notice } from "../design/notice.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { Code, Message, showUnseen } from "../design/text.tsx";
 import { ProblemList } from "../parts/problem-list.tsx";
 import { compareWishes, showLimits } from "./plan-lines.ts";
@@ -64,31 +66,15 @@ const TONES = { allow: "good", ask: "warn", deny: "bad" } as const;
 function Tools({ tools }: Pick<Plan, "tools">) {
   if (tools.length === 0) return <p class="soft">It gets no tools.</p>;
   return (
-    <table class="plain-table">
-      <caption class="hidden">Tools and the rule for each</caption>
-      <thead>
-        <tr>
-          <th scope="col">Tool</th>
-          <th scope="col">Decision</th>
-          <th scope="col">Rule</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tools.map(({ name, decision, rule }) => (
-          <tr key={name}>
-            <th scope="row">
-              <code>{showUnseen(name)}</code>
-            </th>
-            <td>
-              <Badge tone={TONES[decision]}>{decision}</Badge>
-            </td>
-            <td>
-              <Message text={rule} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <PlainTable
+      label="Tools and the rule for each"
+      rows={tools}
+      columns={[
+        { title: "Tool", isName: true, render: ({ name }) => <code>{showUnseen(name)}</code> },
+        { title: "Decision", render: ({ decision }) => <Badge tone={TONES[decision]}>{decision}</Badge> },
+        { title: "Rule", render: ({ rule }) => <Message text={rule} /> },
+      ]}
+    />
   );
 }
 
@@ -96,29 +82,28 @@ function Reach(reach: { readonly declared: JsonObject; readonly granted: JsonObj
   const wishes = compareWishes(reach);
   if (wishes.length === 0) return <p class="soft">It reaches its own work folder, and nothing else.</p>;
   return (
-    <table class="plain-table">
-      <caption class="hidden">What it asks for, and what it gets</caption>
-      <thead>
-        <tr>
-          <th scope="col">Reach</th>
-          <th scope="col">Declared</th>
-          <th scope="col">Granted</th>
-        </tr>
-      </thead>
-      <tbody>
-        {wishes.map(({ kind, item, isDeclared, isGranted }) => (
-          <tr key={`${kind} ${item}`}>
-            <th scope="row">
+    <PlainTable
+      label="What it asks for, and what it gets"
+      rows={wishes}
+      columns={[
+        {
+          title: "Reach",
+          isName: true,
+          render: ({ kind, item }) => (
+            <>
               {showUnseen(kind)} <code>{showUnseen(item)}</code>
-            </th>
-            <td>{isDeclared ? "yes" : "no"}</td>
-            <td>
-              <Badge tone={isGranted ? "good" : "warn"}>{isGranted ? "granted" : "not granted"}</Badge>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        { title: "Declared", render: ({ isDeclared }) => (isDeclared ? "yes" : "no") },
+        {
+          title: "Granted",
+          render: ({ isGranted }) => (
+            <Badge tone={isGranted ? "good" : "warn"}>{isGranted ? "granted" : "not granted"}</Badge>
+          ),
+        },
+      ]}
+    />
   );
 }
 

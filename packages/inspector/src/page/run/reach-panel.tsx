@@ -1,9 +1,11 @@
 /** What the skill asked for, what it was given and what it used, side by side. */
+
 import type { ApiRun } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
 import { Empty } from "../design/notice.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { showUnseen } from "../design/text.tsx";
-import { compareReach, type ReachRow, remarkOn } from "./reach.ts";
+import { compareReach, remarkOn } from "./reach.ts";
 
 export function ReachPanel({ run }: { readonly run: ApiRun }) {
   const { sandbox } = run;
@@ -24,42 +26,37 @@ export function ReachPanel({ run }: { readonly run: ApiRun }) {
           <p>It could use its own work folder, and nothing else.</p>
         </Empty>
       ) : (
-        <div class="scrolls" role="region" aria-label="Reach" tabIndex={0}>
-          <table class="plain-table reach">
-            <caption class="hidden">Declared, granted and used reach</caption>
-            <thead>
-              <tr>
-                <th scope="col">Reach</th>
-                <th scope="col">Declared</th>
-                <th scope="col">Granted</th>
-                <th scope="col">Used</th>
-                <th scope="col">Remark</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <Row key={`${row.kind} ${row.item}`} row={row} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          label="Declared, granted and used reach"
+          rows={rows}
+          columns={[
+            {
+              title: "Reach",
+              isName: true,
+              render: ({ kind, item }) => (
+                <>
+                  {showUnseen(kind)} <code>{showUnseen(item)}</code>
+                </>
+              ),
+            },
+            { title: "Declared", render: ({ isDeclared }) => <YesNo is={isDeclared} /> },
+            { title: "Granted", render: ({ isGranted }) => <YesNo is={isGranted} /> },
+            {
+              title: "Used",
+              render: ({ isUsed }) => (isUsed ? <Badge tone="accent">used</Badge> : <YesNo is={false} />),
+            },
+            { title: "Remark", render: (row) => <Remark text={remarkOn(row)} /> },
+          ]}
+        />
       )}
     </div>
   );
 }
 
-function Row({ row }: { readonly row: ReachRow }) {
-  const { kind, item, isDeclared, isGranted, isUsed } = row;
-  const remark = remarkOn(row);
-  return (
-    <tr>
-      <th scope="row">
-        {showUnseen(kind)} <code>{showUnseen(item)}</code>
-      </th>
-      <td>{isDeclared ? "yes" : <span class="soft">no</span>}</td>
-      <td>{isGranted ? "yes" : <span class="soft">no</span>}</td>
-      <td>{isUsed ? <Badge tone="accent">used</Badge> : <span class="soft">no</span>}</td>
-      <td>{remark !== undefined && <Badge tone="warn">{remark}</Badge>}</td>
-    </tr>
-  );
+function YesNo({ is }: { readonly is: boolean }) {
+  return is ? <>yes</> : <span class="soft">no</span>;
+}
+
+function Remark({ text }: { readonly text: string | undefined }) {
+  return text === undefined ? null : <Badge tone="warn">{text}</Badge>;
 }

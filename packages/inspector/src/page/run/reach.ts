@@ -1,7 +1,7 @@
 /** Declared, granted and used reach of a run as one table. Pure. */
 import type { JsonObject } from "@metier/base/json";
 
-export interface ReachRow {
+interface ReachRow {
   /** `network`, `read`, `write`. */
   readonly kind: string;
   readonly item: string;

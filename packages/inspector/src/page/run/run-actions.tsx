@@ -3,10 +3,11 @@ import type { ApiList, ApiRun, ApiRunEvent, ApiRunSummary } from "@metier/servic
 import { useState } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
-import { Answered, Empty, FailureNotice } from "../design/notice.tsx";
+import { Answered, Empty } from "../design/notice.tsx";
+import { AskFirst } from "../parts/ask-first.tsx";
 import { RunTable } from "../parts/run-table.tsx";
 import { linkTo } from "../state/address.ts";
-import { ask, type Failure, isExport, may, reloadAll, useAnswer } from "../state/answers.ts";
+import { ask, isExport, may, reloadAll, useAnswer } from "../state/answers.ts";
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "limited", "failed", "refused", "cancelled"]);
 
@@ -50,24 +51,17 @@ export function RunActions({ run, events, childEvents, message }: RunActionsProp
 }
 
 function CancelDialog({ path, onClose }: { readonly path: string; onClose(): void }) {
-  const [failure, setFailure] = useState<Failure | undefined>(undefined);
-  const cancel = async (): Promise<void> => {
-    const answer = await ask(`${path}/cancel`, "POST");
-    if (!answer.ok) return setFailure(answer.refusal);
-    reloadAll(path);
-    onClose();
-  };
   return (
-    <Dialog title="Cancel this run?" onClose={onClose}>
+    <AskFirst
+      title="Cancel this run?"
+      action="Cancel the run"
+      leave="Let it go on"
+      act={() => ask(`${path}/cancel`, "POST")}
+      onDone={() => reloadAll(path)}
+      onClose={onClose}
+    >
       <p>Its processes are ended. What it did so far stays, and so do its files.</p>
-      {failure && <FailureNotice failure={failure} />}
-      <div class="row">
-        <Button kind="danger" onPress={() => void cancel()}>
-          Cancel the run
-        </Button>
-        <Button onPress={onClose}>Let it go on</Button>
-      </div>
-    </Dialog>
+    </AskFirst>
   );
 }
 

@@ -1,8 +1,10 @@
 /** What other programs that read Agent Skills make of this one. */
+
 import type { ApiSkill } from "@metier/service/api";
 import { StatusBadge } from "../design/badge.tsx";
 import { Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { Message } from "../design/text.tsx";
 
 export function ClientsTab({ skill: { clients } }: { readonly skill: Pick<ApiSkill, "clients"> }) {
@@ -17,34 +19,23 @@ export function ClientsTab({ skill: { clients } }: { readonly skill: Pick<ApiSki
   }
   return (
     <Section title="In other clients">
-      <div class="scrolls" tabIndex={0} role="region" aria-label="Other clients">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Client</th>
-              <th scope="col">Verdict</th>
-              <th scope="col">Remarks</th>
-            </tr>
-          </thead>
-          <tbody>
-            {clients.map(({ client, name, verdict, remarks }) => (
-              <tr key={client}>
-                <th scope="row">{name}</th>
-                <td>
-                  <StatusBadge status={verdict} />
-                </td>
-                <td>
-                  {[...new Set(remarks)].map((remark) => (
-                    <p key={remark}>
-                      <Message text={remark} />
-                    </p>
-                  ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        label="Other clients"
+        rows={clients}
+        columns={[
+          { title: "Client", isName: true, render: ({ name }) => name },
+          { title: "Verdict", render: ({ verdict }) => <StatusBadge status={verdict} /> },
+          {
+            title: "Remarks",
+            render: ({ remarks }) =>
+              [...new Set(remarks)].map((remark) => (
+                <p key={remark}>
+                  <Message text={remark} />
+                </p>
+              )),
+          },
+        ]}
+      />
     </Section>
   );
 }

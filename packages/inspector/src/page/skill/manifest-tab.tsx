@@ -1,9 +1,11 @@
 /** Every field of the manifest with the value that counts, and what became of what is written. */
+
 import type { ApiManifestField, ApiSkill } from "@metier/service/api";
 import { Badge, type Tone } from "../design/badge.tsx";
 import { CheckField } from "../design/field.tsx";
 import { Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { JsonText, Message, showUnseen } from "../design/text.tsx";
 import { address, changeQuery } from "../state/address.ts";
 
@@ -50,37 +52,28 @@ export function ManifestTab({ skill: { manifest, capabilities } }: { readonly sk
 
 function FieldTable({ fields }: { readonly fields: readonly ApiManifestField[] }) {
   return (
-    <div class="scrolls" tabIndex={0} role="region" aria-label="Fields of the manifest">
-      <table class="plain-table skill-fields">
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Verdict</th>
-            <th scope="col">Value and remarks</th>
-          </tr>
-        </thead>
-        <tbody>
-          {fields.map((field, index) => (
-            <tr key={`${index}`}>
-              <th scope="row">
-                <code>{showUnseen(field.field)}</code>
-              </th>
-              <td>
-                <Badge tone={TONES[field.verdict]}>{field.verdict}</Badge>
-              </td>
-              <td>
-                <FieldValue value={field.value} />
-                {field.remarks.map((remark) => (
-                  <p key={remark} class="soft">
-                    <Message text={remark} />
-                  </p>
-                ))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      label="Fields of the manifest"
+      kind="skill-fields"
+      rows={fields}
+      columns={[
+        { title: "Field", isName: true, render: ({ field }) => <code>{showUnseen(field)}</code> },
+        { title: "Verdict", render: ({ verdict }) => <Badge tone={TONES[verdict]}>{verdict}</Badge> },
+        {
+          title: "Value and remarks",
+          render: (field) => (
+            <>
+              <FieldValue value={field.value} />
+              {field.remarks.map((remark) => (
+                <p key={remark} class="soft">
+                  <Message text={remark} />
+                </p>
+              ))}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -96,24 +89,18 @@ function FieldValue({ value }: Pick<ApiManifestField, "value">) {
 function Capabilities({ capabilities }: Pick<ApiSkill, "capabilities">) {
   return (
     <Section title="Capabilities it asks for">
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Capability</th>
-            <th scope="col">Provider</th>
-          </tr>
-        </thead>
-        <tbody>
-          {capabilities.map(({ id, provider }) => (
-            <tr key={id}>
-              <th scope="row">
-                <code>{showUnseen(id)}</code>
-              </th>
-              <td>{provider ? showUnseen(provider) : <Badge tone="warn">none is wired</Badge>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        label="Capabilities"
+        rows={capabilities}
+        columns={[
+          { title: "Capability", isName: true, render: ({ id }) => <code>{showUnseen(id)}</code> },
+          {
+            title: "Provider",
+            render: ({ provider }) =>
+              provider ? showUnseen(provider) : <Badge tone="warn">none is wired</Badge>,
+          },
+        ]}
+      />
     </Section>
   );
 }

@@ -1,7 +1,9 @@
 /** How a skill is checked: its tests, and how well it did in evals over time. */
+
 import type { ApiEvalSummary, ApiList, ApiSkill } from "@metier/service/api";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Section } from "../design/page.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { Plot } from "../design/plot.tsx";
 import { showUnseen } from "../design/text.tsx";
 import { IterationTable } from "../evals/iteration-table.tsx";
@@ -46,28 +48,15 @@ function TestList({ skill: { address, name, tests } }: { readonly skill: ApiSkil
     );
   }
   return (
-    <table class="plain-table">
-      <thead>
-        <tr>
-          <th scope="col">Test</th>
-          <th scope="col">File</th>
-          <th scope="col" class="number">
-            Cases
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {tests.map((test) => (
-          <tr key={test.file}>
-            <th scope="row">{showUnseen(test.name)}</th>
-            <td>
-              <a href={linkToFile(address, test.file)}>{showUnseen(test.file)}</a>
-            </td>
-            <td class="number">{formatNumber(test.cases)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <PlainTable
+      label="Tests"
+      rows={tests}
+      columns={[
+        { title: "Test", isName: true, render: (test) => showUnseen(test.name) },
+        { title: "File", render: ({ file }) => <a href={linkToFile(address, file)}>{showUnseen(file)}</a> },
+        { title: "Cases", isNumber: true, render: ({ cases }) => formatNumber(cases) },
+      ]}
+    />
   );
 }
 

@@ -1,9 +1,11 @@
 /** Named, versioned sets of instructions, model, skills and limits: all of them, and the versions of one. */
+
 import type { ApiAgent, ApiList } from "@metier/service/api";
 import { Facts } from "../design/facts.tsx";
 import { Markdown } from "../design/markdown.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Section, ViewPage } from "../design/page.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { JsonText, Message, showUnseen, Time } from "../design/text.tsx";
 import { linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
@@ -28,32 +30,22 @@ function AgentList() {
               </p>
             </Empty>
           ) : (
-            <table class="plain-table">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col" class="number">
-                    Version
-                  </th>
-                  <th scope="col">Model</th>
-                  <th scope="col">Changed</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.map((agent) => (
-                  <tr key={agent.name}>
-                    <td>
-                      <a href={linkTo(["agents", agent.name])}>{showUnseen(agent.name)}</a>
-                    </td>
-                    <td class="number">{agent.version}</td>
-                    <td>{textOf(agent, "model") ?? "as the server says"}</td>
-                    <td>
-                      <Time at={agent.createdAt} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <PlainTable
+              label="Agents"
+              rows={data}
+              columns={[
+                {
+                  title: "Name",
+                  render: ({ name }) => <a href={linkTo(["agents", name])}>{showUnseen(name)}</a>,
+                },
+                { title: "Version", isNumber: true, render: ({ version }) => version },
+                {
+                  title: "Model",
+                  render: (agent) => showUnseen(textOf(agent, "model") ?? "as the server says"),
+                },
+                { title: "Changed", render: ({ createdAt }) => <Time at={createdAt} /> },
+              ]}
+            />
           )
         }
       </Answered>

@@ -2,7 +2,9 @@
  * Every view with its place in the address, loaded when it is first opened: what opens fast is the catalog, the rest comes as
  * it is needed.
  */
+import type { ApiMe } from "@metier/service/api";
 import type { ComponentType } from "preact";
+import { isAdmin, isAdminOfAll, isAdminOfOne, isOperator, isQuotaReader } from "../operate/roles.ts";
 
 export interface ViewProps {
   /** The parts of the path behind the view's own name. */
@@ -17,6 +19,8 @@ export interface View {
   readonly key: string;
   /** Left out of the navigation, reached by links. */
   readonly isInner?: true;
+  /** For those who run a service: whether there is a way to it for this one. Absent: for everybody. */
+  isFor?(me: ApiMe): boolean;
   load(): Promise<ComponentType<ViewProps>>;
 }
 
@@ -77,6 +81,41 @@ export const VIEWS: readonly View[] = [
     load: async () => (await import("./routing.tsx")).RoutingView,
   },
   {
+    id: "tenants",
+    title: "Tenants and keys",
+    key: "k",
+    isFor: isAdminOfAll,
+    load: async () => (await import("./tenants.tsx")).Tenants,
+  },
+  {
+    id: "keys",
+    title: "Keys",
+    key: "k",
+    isFor: isAdminOfOne,
+    load: async () => (await import("./keys.tsx")).Keys,
+  },
+  {
+    id: "workers",
+    title: "Workers and queue",
+    key: "w",
+    isFor: isOperator,
+    load: async () => (await import("./workers.tsx")).Workers,
+  },
+  {
+    id: "quotas",
+    title: "Quotas and usage",
+    key: "q",
+    isFor: isQuotaReader,
+    load: async () => (await import("./quotas.tsx")).Quotas,
+  },
+  {
+    id: "audit",
+    title: "Audit",
+    key: "l",
+    isFor: isAdmin,
+    load: async () => (await import("./audit.tsx")).Audit,
+  },
+  {
     id: "design",
     title: "Design",
     key: "",
@@ -84,3 +123,8 @@ export const VIEWS: readonly View[] = [
     load: async () => (await import("./design.tsx")).Design,
   },
 ];
+
+/** Those to which there is a way for who is signed in. */
+export function openViews(me: ApiMe | undefined): readonly View[] {
+  return VIEWS.filter(({ isInner, isFor }) => !isInner && (!isFor || (me !== undefined && isFor(me))));
+}

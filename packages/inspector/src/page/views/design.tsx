@@ -42,21 +42,7 @@ export function Design() {
       <Section title="Fields">
         <Fields />
       </Section>
-      <Section title="Notices">
-        <Notice title="Plain">
-          <p>What is worth knowing.</p>
-        </Notice>
-        <Notice tone="good" title="Good" />
-        <Notice tone="warn" title="Warning">
-          <p>What to be careful with.</p>
-        </Notice>
-        <Notice tone="bad" title="Bad">
-          <p>What went wrong, and what to do.</p>
-        </Notice>
-        <Empty title="Nothing is here.">
-          <p>Why, and what to do about it.</p>
-        </Empty>
-      </Section>
+      <Notices />
       <Section title="Facts and figures">
         <Figures
           figures={[
@@ -74,6 +60,26 @@ export function Design() {
       <Texts />
       <Lists />
     </ViewPage>
+  );
+}
+
+function Notices() {
+  return (
+    <Section title="Notices">
+      <Notice title="Plain">
+        <p>What is worth knowing.</p>
+      </Notice>
+      <Notice tone="good" title="Good" />
+      <Notice tone="warn" title="Warning">
+        <p>What to be careful with.</p>
+      </Notice>
+      <Notice tone="bad" title="Bad">
+        <p>What went wrong, and what to do.</p>
+      </Notice>
+      <Empty title="Nothing is here.">
+        <p>Why, and what to do about it.</p>
+      </Empty>
+    </Section>
   );
 }
 

@@ -1,11 +1,12 @@
 /** Which skills can be mistaken for each other, and what would make one of them win a request. */
 
 import type { ApiRouting } from "@metier/service/api";
-import { useState } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Section, ViewPage } from "../design/page.tsx";
+import { PlainTable } from "../design/plain-table.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
+import { FirstRows } from "../parts/first-rows.tsx";
 import { ConfusionMatrix } from "../routing/confusion-matrix.tsx";
 import { RoutedQueries } from "../routing/routed-queries.tsx";
 import { WhyNot } from "../routing/why-not.tsx";
@@ -54,55 +55,34 @@ export function RoutingView() {
 }
 
 function Pairs({ pairs }: Pick<ApiRouting, "pairs">) {
-  const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? pairs : pairs.slice(0, FIRST);
   return (
     <Section title="Pairs that can be mistaken for each other">
       {pairs.length === 0 ? (
         <p class="soft">None: every description stands for itself.</p>
       ) : (
-        <div class="scrolls" role="region" aria-label="Pairs of skills" tabIndex={0}>
-          <table class="plain-table">
-            <thead>
-              <tr>
-                <th scope="col">Skills</th>
-                <th scope="col">Verdict</th>
-                <th scope="col" class="number">
-                  Confusion
-                </th>
-                <th scope="col">What to do</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map(({ skills, verdict, confusion, suggestion }) => (
-                <tr key={skills.join(" ")}>
-                  <td>
-                    {skills.map((name, index) => (
+        <FirstRows rows={pairs} most={FIRST}>
+          {(rows) => (
+            <PlainTable
+              label="Pairs of skills"
+              rows={rows}
+              columns={[
+                {
+                  title: "Skills",
+                  render: ({ skills }) =>
+                    skills.map((name, index) => (
                       <>
                         {index > 0 && " and "}
                         <a href={linkTo(["skill", name])}>{showUnseen(name)}</a>
                       </>
-                    ))}
-                  </td>
-                  <td>
-                    <StatusBadge status={verdict} />
-                  </td>
-                  <td class="number">{formatPercent(confusion)}</td>
-                  <td>
-                    <Message text={suggestion} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {shown.length < pairs.length && (
-        <p>
-          <button type="button" class="button plain" onClick={() => setWhole(true)}>
-            Show all {formatNumber(pairs.length)}
-          </button>
-        </p>
+                    )),
+                },
+                { title: "Verdict", render: ({ verdict }) => <StatusBadge status={verdict} /> },
+                { title: "Confusion", isNumber: true, render: ({ confusion }) => formatPercent(confusion) },
+                { title: "What to do", render: ({ suggestion }) => <Message text={suggestion} /> },
+              ]}
+            />
+          )}
+        </FirstRows>
       )}
     </Section>
   );

@@ -1,14 +1,18 @@
 /** What a service shows to who is not signed in. The key becomes a cookie that no script can read. */
+import type { ApiSignInWays } from "@metier/service/api";
 import { useState } from "preact/hooks";
-import { Button } from "../design/button.tsx";
+import { Button, LinkButton } from "../design/button.tsx";
 import { TextField } from "../design/field.tsx";
 import { ViewPage } from "../design/page.tsx";
-import { type Failure, signIn } from "../state/answers.ts";
+import { type Failure, signIn, useAnswer } from "../state/answers.ts";
+
+const WAYS = "/v1/sign-in";
 
 export function SignInView() {
   const [key, setKey] = useState("");
   const [failure, setFailure] = useState<Failure | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
+  const ways = useAnswer<ApiSignInWays>(WAYS).value;
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
@@ -17,7 +21,14 @@ export function SignInView() {
   };
   return (
     <main class="sign-in">
-      <ViewPage title="Sign in" lead="With an API key of this service.">
+      <ViewPage
+        title="Sign in"
+        lead={
+          ways?.oidc
+            ? "With your organization, or with an API key of this service."
+            : "With an API key of this service."
+        }
+      >
         <form class="stack" onSubmit={(event) => void submit(event)}>
           <TextField
             label="API key"
@@ -31,6 +42,7 @@ export function SignInView() {
             <Button type="submit" kind="accent" isDisabled={isBusy || key.trim() === ""}>
               Sign in
             </Button>
+            {ways?.oidc && <LinkButton href={`${WAYS}/oidc`}>Sign in with your organization</LinkButton>}
           </div>
         </form>
       </ViewPage>

@@ -3,64 +3,28 @@ import type { ApiDayStatistics, ApiSkillStatistics, ApiStatistics } from "@metie
 import { useMemo, useState } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
 import { Figures } from "../design/facts.tsx";
-import { ChoiceField, TextField } from "../design/field.tsx";
+import { ChoiceField } from "../design/field.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
 import { Section, ViewPage } from "../design/page.tsx";
 import { Plot } from "../design/plot.tsx";
 import { Table } from "../design/table.tsx";
 import { Message, showUnseen } from "../design/text.tsx";
+import { DayRange, withDays } from "../parts/day-range.tsx";
 import { address, changeQuery, linkTo } from "../state/address.ts";
 import { useAnswer } from "../state/answers.ts";
 import { formatCost, formatDuration, formatNumber, formatPercent, formatTokens } from "../state/format.ts";
 
 export function Statistics() {
-  const { query } = address.value;
-  const [from, to] = [query.get("from"), query.get("to")];
-  const words = new URLSearchParams({ ...(from && { from }), ...(to && { to }) }).toString();
-  const path = words === "" ? "/v1/statistics" : `/v1/statistics?${words}`;
+  const path = withDays("/v1/statistics");
   const known = useAnswer<ApiStatistics>(path);
   return (
     <ViewPage title="Statistics" actions={<LinkButton href={linkTo(["runs"])}>All runs</LinkButton>}>
-      <Range from={from ?? ""} to={to ?? ""} />
+      <DayRange />
       <Answered known={known} path={path}>
         {(statistics) => <Numbers statistics={statistics} />}
       </Answered>
     </ViewPage>
   );
-}
-
-const SPANS: readonly (readonly [string, number])[] = [
-  ["7 days", 7],
-  ["30 days", 30],
-  ["90 days", 90],
-];
-const DAY_MS = 86_400_000;
-
-function Range({ from, to }: { readonly from: string; readonly to: string }) {
-  return (
-    <div class="filters">
-      <TextField label="From" type="date" value={from} onInput={(value) => changeQuery({ from: value })} />
-      <TextField label="To" type="date" value={to} onInput={(value) => changeQuery({ to: value })} />
-      <div class="row wide">
-        {SPANS.map(([title, days]) => {
-          const start = dayOf(Date.now() - (days - 1) * DAY_MS);
-          return (
-            <Button
-              key={title}
-              isPressed={from === start && to === ""}
-              onPress={() => changeQuery({ from: start, to: undefined })}
-            >
-              {title}
-            </Button>
-          );
-        })}
-      </div>
-    </div>
-  );
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }
 
 function Numbers({ statistics }: { readonly statistics: ApiStatistics }) {

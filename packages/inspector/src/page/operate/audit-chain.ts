@@ -1,0 +1,25 @@
+/** Whether lines of the audit log belong together: each names the digest of the one before it. Pure. */
+import type { ApiAuditLine } from "@metier/service/api";
+
+/** What the first line names as the one before it. */
+const NOTHING_BEFORE = "0".repeat(64);
+
+export interface CheckedChain {
+  /** The first line and the last that were looked at. */
+  readonly from: number;
+  readonly to: number;
+  /** The line that does not go on from the one before it; absent: all do. */
+  readonly brokenAt?: number | undefined;
+}
+
+/** `lines`: oldest first, without gaps of our own making. */
+export function checkChain(lines: readonly ApiAuditLine[]): CheckedChain | undefined {
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const isBroken = (line: ApiAuditLine, index: number): boolean => {
+    const before = lines[index - 1];
+    if (before === undefined) return line.seq === 1 && line.previous !== NOTHING_BEFORE;
+    return line.seq !== before.seq + 1 || line.previous !== before.digest;
+  };
+  return { from: first.seq, to: last.seq, brokenAt: lines.find(isBroken)?.seq };
+}

@@ -1,0 +1,17 @@
+/** Where a numbered list ends that can only be read from a number on. Pure. */
+
+/**
+ * A number near the last line: 0 for a log of up to `step` lines, else at most `step` before its end. Asks twice for each
+ * doubling of its length at most.
+ */
+export async function findEnd(hasAfter: (seq: number) => Promise<boolean>, step: number): Promise<number> {
+  if (!(await hasAfter(step))) return 0;
+  let [behind, end] = [step, 2 * step];
+  while (await hasAfter(end)) [behind, end] = [end, 2 * end];
+  while (end - behind > step) {
+    const middle = Math.floor((behind + end) / 2);
+    if (await hasAfter(middle)) behind = middle;
+    else end = middle;
+  }
+  return behind;
+}
