@@ -41,5 +41,6 @@ export type {
   CapabilityCallOptions,
   CapabilityOptions,
   FlowFilter,
+  ForgottenOwner,
   UnlinkRequest,
 } from "@metier/runtime";

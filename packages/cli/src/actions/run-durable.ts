@@ -71,7 +71,7 @@ export async function startDurably(
         skill,
         order: { ...order, terminal: presentFields(place) },
       });
-      await local.engine.enqueue(runId);
+      await local.engine.enqueue(runId, { tenant: TERMINAL_TENANT });
       tellEnd(context, flags, metier, await session.goOn(metier, runId), place.out);
     } finally {
       await metier.capabilities.close();

@@ -2,7 +2,7 @@
 import { TERMINAL_TENANT } from "@metier/durable";
 import type { CommonFlags } from "../commands/define.ts";
 import type { CliContext } from "../context.ts";
-import { openDurably, readDurableRuns } from "./terminal-runs.ts";
+import { openDurably, readDurableRuns, removeUnneeded } from "./terminal-runs.ts";
 
 const MOST_RUNS = 10_000;
 
@@ -23,7 +23,7 @@ export async function forgetDurable(
   const local = await openDurably(context, flags, first);
   try {
     for (const runId of runIds) await local.journal.forget(runId);
-    await local.snapshots.collect(await local.journal.snapshots());
+    await removeUnneeded(local);
   } finally {
     await local.close();
   }

@@ -6,35 +6,27 @@ import { safeLine } from "@metier/base/text";
 import type { ServeFlags } from "../commands/connecting.ts";
 import type { Action } from "../commands/define.ts";
 import { type CliContext, endWith, err, outJson, reply } from "../context.ts";
-import { homeFolder } from "../open-metier.ts";
 import { findInspectorPage } from "./inspector-page.ts";
+import { migrateDatabase } from "./migrate-database.ts";
+import { readServiceFlags, STOP_MS } from "./service-flags.ts";
 import { durableFolder } from "./terminal-runs.ts";
-
-/** A service that is told to end is gone within ten seconds. */
-const STOP_MS = 7_000;
-const MOST_LEASE_SECONDS = 3600;
-const MOST_GIBIBYTES = 1024 ** 2;
-const MOST_ANSWER_SECONDS = 365 * 24 * 3600;
 
 export const serveAction: Action<ServeFlags> = async (context, flags) => {
   if (flags.rotateKey) return rotateKey(context, flags);
   const { io } = context;
-  const asked = presentFields({
-    port: readNumber("port", flags.port, 0, 65_535),
-    leaseMs: readSeconds("lease", flags.lease, MOST_LEASE_SECONDS),
-    questionMs: readSeconds("answer-within", flags.answerWithin, MOST_ANSWER_SECONDS),
-    slots: readNumber("slots", flags.slots, 1, 1_000),
-    host: flags.host,
-    home: homeFolder(context, flags),
-  });
-  const gibibytes = readNumber("snapshots", flags.snapshots, 1, MOST_GIBIBYTES);
+  const asked = readServiceFlags(context, flags, 0);
+  if (flags.migrate) return migrateDatabase(context, flags, asked.shared?.database);
+  if (flags.import && asked.shared === undefined) {
+    throw new UsageError("`--import` moves runs to a database, and none is named.", {
+      hint: "Pass `--database` and `--object-store`, too.",
+    });
+  }
   // The service and its libraries are large, and no other command needs them.
   const { startLocalService } = await import("@metier/service");
   const page = await findInspectorPage();
   const started = await startLocalService({
     ...asked,
-    ...(gibibytes !== undefined && { snapshots: { bytesPerTenant: gibibytes * 1024 ** 3 } }),
-    environment: io.environment,
+    isImport: flags.import ?? false,
     ...(page && { page }),
     ...(flags.log && { printLog: (line: string) => err(context, line) }),
   });
@@ -44,9 +36,16 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
     endWith(context, EXIT.prerequisite);
     return;
   }
-  const { url, adminKey, stop } = started.value;
-  if (flags.json) outJson(context, presentFields({ url, adminKey }));
+  const { url, adminKey, imported, stop } = started.value;
+  if (flags.json) outJson(context, presentFields({ url, adminKey, imported }));
   else {
+    if (imported) {
+      const { runs, records, auditLines, blobs } = imported;
+      err(
+        context,
+        `Moved to the database: ${runs} runs, ${records} records, ${auditLines} lines of the audit log, ${blobs} parts of work folders.`,
+      );
+    }
     if (adminKey !== undefined) {
       err(context, `Admin key, shown this once: ${adminKey}`);
       err(context, "Send it as `Authorization: Bearer <key>`, or paste it into the inspector's page.");
@@ -75,18 +74,4 @@ async function rotateKey(context: CliContext, flags: ServeFlags): Promise<void> 
       "Older keys stay there, and open what was written under them. A service that runs now uses the new one after its next start.",
     ].join("\n"),
   );
-}
-
-function readNumber(name: string, text: string | undefined, least: number, most: number): number | undefined {
-  if (text === undefined) return undefined;
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new UsageError(`\`--${name} ${text}\` is not a number from ${least} to ${most}.`, {
-    hint: `Pass a whole number, such as \`--${name} ${Math.max(least, 8080 % most)}\`.`,
-  });
-}
-
-function readSeconds(name: string, text: string | undefined, most: number): number | undefined {
-  const seconds = readNumber(name, text, 1, most);
-  return seconds === undefined ? undefined : seconds * 1000;
 }

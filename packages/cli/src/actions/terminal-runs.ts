@@ -9,7 +9,8 @@ import { presentFields } from "@metier/base/json";
 import { metierPlaces } from "@metier/base/places";
 import { choiceShape, fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
 import type { DurableRun } from "@metier/durable";
-import type { LocalDurability, LocalReader } from "@metier/durable/local";
+import type { LocalReader } from "@metier/durable/local";
+import type { LocalState } from "@metier/durable/sqlite";
 import { PROFILES, type Profile } from "@metier/skills";
 import { PRESETS } from "@metier/skills/config";
 import type { CommonFlags } from "../commands/define.ts";
@@ -78,7 +79,7 @@ export async function openDurably(
   context: CliContext,
   flags: CommonFlags,
   runId: string,
-): Promise<LocalDurability> {
+): Promise<LocalState> {
   const folder = durableFolder(context, flags);
   const { openLocal } = await import("@metier/durable/sqlite");
   const opened = await openLocal({ folder, environment: context.io.environment, only: runId });
@@ -94,6 +95,12 @@ export async function openDurably(
 const KEEP_MS = 30 * 86_400_000;
 
 /** Where there is no service, nobody else does it. */
-async function removeOld({ journal, snapshots }: LocalDurability): Promise<void> {
-  if ((await journal.purge(Date.now() - KEEP_MS)) > 0) await snapshots.collect(await journal.snapshots());
+async function removeOld(local: LocalState): Promise<void> {
+  if ((await local.journal.purge(Date.now() - KEEP_MS)) > 0) await removeUnneeded(local);
+}
+
+/** A service has more in the folder than runs: what its skills consist of. */
+export async function removeUnneeded(local: LocalState): Promise<void> {
+  const { collectSnapshots } = await import("@metier/service");
+  await collectSnapshots(local);
 }

@@ -165,35 +165,53 @@ const mcp = defineCommand({
 });
 export type McpFlags = FlagsOf<typeof mcp>;
 
+/** Where many processes keep their runs together, the same for all of them. */
+const SHARED_FLAGS = {
+  database: textFlag(
+    "url",
+    "Postgres database to share (default: METIER_DATABASE_URL, or files under the home)",
+  ),
+  objectStore: textFlag(
+    "url",
+    "Object store to share, `s3://…` or `file:///…` (default: METIER_OBJECT_STORE)",
+  ),
+} as const;
+
+const WORK_FLAGS = {
+  lease: textFlag("seconds", "How long a worker may be silent before its runs are taken over (default: 10)"),
+  answerWithin: textFlag(
+    "seconds",
+    "How long approvals and questions wait for an answer (default: for ever)",
+  ),
+  snapshots: textFlag(
+    "gib",
+    "The most that snapshots of work folders of one tenant may take, in GiB (default: 20)",
+  ),
+  log: switchFlag("Write a log to stderr, one JSON line each"),
+} as const;
+
 const serve = defineCommand({
   name: "serve",
   brief: "Run skills for others over HTTP",
   description:
-    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. Runs see no working directory and always run in bubblewrap.\n\nThe first start makes an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, a key file is made. `--rotate-key` puts a new key before those in the file; older ones still open what was written under them.\n\nExits 6 when there is no sandbox, or when another process already uses the home folder.",
+    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. With `--database` and `--object-store`, any number of `metier serve` and `metier worker` processes share their state; METIER_MASTER_KEY must be the same for all of them, and METIER_DATABASE_ADMIN_URL brings the database up to date at the start. Runs see no working directory and always run in bubblewrap.\n\nThe first start makes an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, a key file is made. `--rotate-key` puts a new key before those in the file; older ones still open what was written under them.\n\nExits 6 when there is no sandbox, when another process already uses the home folder, or when the database can't be used.",
   examples: [
     "metier serve",
     "metier serve --port 8080",
     "METIER_ADMIN_KEY=… metier serve --host 0.0.0.0 --port 8080",
     "metier serve --port 8080 --lease 30 --log",
     "metier serve --rotate-key",
+    "metier serve --port 8080 --database postgres://metier@db/metier --object-store 's3://runs?endpoint=https://s3.example.com'",
+    "metier serve --database postgres://metier@db/metier --object-store file:///srv/runs --import",
   ],
   flags: {
     port: textFlag("number", "Port to listen on (default: a free port)"),
     host: textFlag("address", "Address to listen on (default: 127.0.0.1)"),
-    lease: textFlag(
-      "seconds",
-      "How long a worker may be silent before its runs are taken over (default: 10)",
-    ),
-    answerWithin: textFlag(
-      "seconds",
-      "How long approvals and questions wait for an answer (default: for ever)",
-    ),
-    slots: textFlag("number", "How many runs advance at the same time (default: 8)"),
-    snapshots: textFlag(
-      "gib",
-      "The most that snapshots of work folders of one tenant may take on the disk, in GiB (default: 20)",
-    ),
-    log: switchFlag("Write a log to stderr, one JSON line each"),
+    slots: textFlag("number", "How many runs advance at the same time (default: 8; 0: only answer requests)"),
+    ...SHARED_FLAGS,
+    ...WORK_FLAGS,
+    import: switchFlag("Move all runs and records of this home to the database first (with `--database`)"),
+    migrate: switchFlag("Bring the database up to date with METIER_DATABASE_ADMIN_URL, and exit"),
     rotateKey: switchFlag("Make a new master key for all that is written from now on, and exit"),
   },
   from: () => import("../actions/serve.ts"),
@@ -201,5 +219,26 @@ const serve = defineCommand({
 });
 export type ServeFlags = FlagsOf<typeof serve>;
 
+const worker = defineCommand({
+  name: "worker",
+  brief: "Advance runs of services that share a database",
+  description:
+    "Takes runs that `metier serve` processes on the same database have started, and advances them. Start as many as you need, on as many machines as you like; each has a home folder of its own and gets skills and work folders from the object store. A worker that stops answering loses its runs to the others after the lease.\n\nWhen it is told to end, it takes no more runs, gives back those under way at their next step, and exits. It answers `/livez`, `/readyz` and `/metrics` on its port.\n\nExits 6 when there is no sandbox or when the database or object store can't be used.",
+  examples: [
+    "metier worker --database postgres://metier@db/metier --object-store 's3://runs?endpoint=https://s3.example.com'",
+    "metier worker --slots 16 --port 9464 --log",
+  ],
+  flags: {
+    port: textFlag("number", "Port for probes and metrics (default: a free port)"),
+    host: textFlag("address", "Address for probes and metrics (default: 127.0.0.1)"),
+    slots: textFlag("number", "How many runs advance at the same time (default: 8)"),
+    ...SHARED_FLAGS,
+    ...WORK_FLAGS,
+  },
+  from: () => import("../actions/worker.ts"),
+  action: "workerAction",
+});
+export type WorkerFlags = FlagsOf<typeof worker>;
+
 /** In the order of the overview. */
-export const CONNECTING: readonly DeclaredCommand[] = [capability, publish, pack, remote, mcp, serve];
+export const CONNECTING: readonly DeclaredCommand[] = [capability, publish, pack, remote, mcp, serve, worker];
