@@ -1,9 +1,7 @@
-/** The engine of durable runs on SQLite: starts, wake-ups, claims and takeovers, also beside many runs that wait. */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { KILLS, LEASE_MS, PARKED, QUEUED, SAMPLES } from "./engine/sizes.mjs";
+/** The engine of durable runs on each store: starts, wake-ups, claims and takeovers, also beside many runs that wait. */
+import { findPostgres, INSTALL_POSTGRES } from "../scripts/postgres/cluster.mjs";
+import { KILLS, LEASE_MS, PARKED, QUEUED, SAMPLES, TENANTS } from "./engine/sizes.mjs";
+import { goal, measureIn, quantile, times } from "./measured.mjs";
 import { machineLine, table } from "./report.mjs";
 
 /**
@@ -13,43 +11,57 @@ import { machineLine, table } from "./report.mjs";
  * @property {Starts} alone
  * @property {Starts} parked
  * @property {{ readonly gaps: number[], readonly claims: number[] }} queued
+ * @property {Readonly<Record<"oneTenant" | "heldUser" | "manyTenants", number[]>>} [releases]
  * @property {{ readonly engine: number, readonly journal: number }} throughput runs a second
  * @property {number[]} takeovers
  * @property {number} bytesPerParked
+ *
+ * @typedef {object} Store
+ * @property {string} name
+ * @property {import("./engine/beds.mjs").Store} store
+ * @property {readonly [number, number]} starts what p50 and p99 are held to, in milliseconds
  */
 
-const PROGRAM = join(import.meta.dirname, "programs", "engine-cost.mjs");
 const many = (/** @type {number} */ count) => count.toLocaleString("en-US");
-const ABOUT = `${many(SAMPLES)} of each, one after the other, in one process. A start is from \`enqueue\` to the call of \`advance\`, a wake-up from \`wake\` to it. A bare claim is openworkflow's own, on the same file, with nothing due: what an idle worker does four times a second. Takeovers are ${KILLS} kills of a process that holds a run, at a lease of ${LEASE_MS / 1000} s.`;
+const ABOUT = `${many(SAMPLES)} of each, one after the other, in one process. A start is from \`enqueue\` to the call of \`advance\`, a wake-up from \`wake\` to it. A bare claim is openworkflow's own, in the same place, with nothing due. A release is the way of a run from the queue to openworkflow, before it is claimed. Takeovers are ${KILLS} kills of a process that holds a run, at a lease of ${LEASE_MS / 1000} s. Postgres is on this machine, with its own settings: it waits for the disk where a commit asks for it.`;
+
+const parkedName = `beside ${many(PARKED)} parked runs`;
+const queuedName = `${many(QUEUED)} queued runs`;
 
 /** @returns {string} the section for the document */
 export function benchEngine() {
   const machine = machineLine();
-  const { alone, parked, queued, throughput, takeovers, bytesPerParked } = measure();
-  const parkedName = `beside ${many(PARKED)} parked runs`;
-  const queuedName = `${many(QUEUED)} queued runs`;
-  const [start50, start99] = [quantile(parked.starts, 0.5), quantile(parked.starts, 0.99)];
-  const latest = Math.max(...takeovers);
+  const sqlite = benchStore({ name: "SQLite", store: "sqlite", starts: [10, 30] });
+  const on = findPostgres()
+    ? benchStore({ name: "Postgres", store: "postgres", starts: [25, 80] })
+    : [`Postgres was not measured: there is none here. To have one: \`${INSTALL_POSTGRES}\`.`];
+  return ["## The engine of durable runs: `npm run bench -- engine`", machine, ABOUT, ...sqlite, ...on].join(
+    "\n\n",
+  );
+}
+
+/** @param {Store} given @returns {readonly string[]} */
+function benchStore({ name, store, starts: [most50, most99] }) {
+  const measured = /** @type {Measured} */ (measureIn("engine-cost", store));
+  const { alone, parked, queued, releases, throughput, takeovers, bytesPerParked } = measured;
   return [
-    "## The engine of durable runs: `npm run bench -- engine`",
-    machine,
-    ABOUT,
     table(
-      ["SQLite", "p50 ms", "p99 ms"],
+      [name, "p50 ms", "p99 ms"],
       [
-        ["start, nothing else there", ...times(alone.starts)],
-        [`start, ${parkedName}`, ...times(parked.starts)],
-        ["wake-up, nothing else there", ...times(alone.wakes)],
-        [`wake-up, ${parkedName}`, ...times(parked.wakes)],
-        ["bare claim, nothing else there", ...times(alone.claims)],
-        [`bare claim, ${parkedName}`, ...times(parked.claims)],
-        [`from one run's end to the next one's start, ${queuedName}`, ...times(queued.gaps)],
-        [`bare claim with ${queuedName} in openworkflow, as we do not`, ...times(queued.claims)],
-        ["takeover", ...times(takeovers)],
+        ["start, nothing else there", ...times(alone.starts, 2)],
+        [`start, ${parkedName}`, ...times(parked.starts, 2)],
+        ["wake-up, nothing else there", ...times(alone.wakes, 2)],
+        [`wake-up, ${parkedName}`, ...times(parked.wakes, 2)],
+        ["bare claim, nothing else there", ...times(alone.claims, 2)],
+        [`bare claim, ${parkedName}`, ...times(parked.claims, 2)],
+        [`from one run's end to the next one's start, ${queuedName}`, ...times(queued.gaps, 2)],
+        ...(releases ? tellReleases(releases) : []),
+        [`bare claim with ${queuedName} in openworkflow, as we do not`, ...times(queued.claims, 2)],
+        ["takeover", ...times(takeovers, 2)],
       ],
     ),
     table(
-      ["throughput, 20 slots", "runs a second"],
+      [`throughput on ${name}, 20 slots`, "runs a second"],
       [
         ["engine alone", throughput.engine.toFixed(0)],
         [
@@ -59,13 +71,22 @@ export function benchEngine() {
       ],
     ),
     table(
-      ["goal", "measured", ""],
+      [`goal on ${name}`, "measured", ""],
       [
         goal(`claim within 2 ms ${parkedName}, by the median`, quantile(parked.claims, 0.5), 2),
+        ...(releases
+          ? [
+              goal(
+                `release within 2 ms with ${queuedName}, by the median`,
+                quantile(releases.oneTenant, 0.5),
+                2,
+              ),
+            ]
+          : []),
         goal(`wake-up p99 within 500 ms ${parkedName}`, quantile(parked.wakes, 0.99), 500),
-        goal("start p50 within 10 ms", start50, 10),
-        goal("start p99 within 30 ms", start99, 30),
-        goal("takeover within the lease and 1 s", latest, LEASE_MS + 1000),
+        goal(`start p50 within ${most50} ms`, quantile(parked.starts, 0.5), most50),
+        goal(`start p99 within ${most99} ms`, quantile(parked.starts, 0.99), most99),
+        goal("takeover within the lease and 1 s", Math.max(...takeovers), LEASE_MS + 1000),
         [
           "a parked run within 10 KB",
           `${(bytesPerParked / 1024).toFixed(1)} KB`,
@@ -73,37 +94,14 @@ export function benchEngine() {
         ],
       ],
     ),
-  ].join("\n\n");
+  ];
 }
 
-/** @returns {Measured} */
-function measure() {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "metier-bench-engine-")));
-  try {
-    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, folder], {
-      encoding: "utf8",
-      maxBuffer: 64 * 1024 * 1024,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    if (status !== 0) throw new Error(`\`${PROGRAM}\` ended with exit code ${status}.`);
-    return JSON.parse(stdout);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** @param {readonly number[]} numbers */
-function times(numbers) {
-  return [quantile(numbers, 0.5).toFixed(2), quantile(numbers, 0.99).toFixed(2)];
-}
-
-/** @param {string} name @param {number} is @param {number} most both in milliseconds */
-function goal(name, is, most) {
-  return [name, `${is.toFixed(2)} ms`, is <= most ? "met" : "missed"];
-}
-
-/** @param {readonly number[]} numbers @param {number} part */
-function quantile(numbers, part) {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+/** @param {NonNullable<Measured["releases"]>} releases */
+function tellReleases({ oneTenant, heldUser, manyTenants }) {
+  return [
+    [`release, ${queuedName} of one tenant`, ...times(oneTenant, 2)],
+    [`release, nearly all of them of a user at the limit`, ...times(heldUser, 2)],
+    [`release, ${many(TENANTS)} tenants with limits`, ...times(manyTenants, 2)],
+  ];
 }

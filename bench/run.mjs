@@ -12,6 +12,8 @@ import { benchRun } from "./run-loop.mjs";
 import { benchSandbox } from "./sandbox.mjs";
 import { benchScan } from "./scan.mjs";
 import { benchService } from "./service.mjs";
+import { benchServiceOnPostgres } from "./service-postgres.mjs";
+import { benchSimulate } from "./simulate.mjs";
 
 /** @type {Readonly<Record<string, () => string>>} */
 const BENCHES = {
@@ -25,14 +27,16 @@ const BENCHES = {
   sandbox: benchSandbox,
   scan: benchScan,
   service: benchService,
+  "service --postgres": benchServiceOnPostgres,
+  simulate: benchSimulate,
 };
 
-const name = process.argv[2] ?? "";
+const name = process.argv.slice(2).join(" ");
 const bench = BENCHES[name];
 if (bench) {
   setUp();
   const section = bench();
-  writeSection(name, section);
+  writeSection(name.replace(" --", " on "), section);
   process.stdout.write(`${section}\n`);
 } else {
   say(`which bench? \`npm run bench -- <name>\` with one of: ${Object.keys(BENCHES).join(", ")}`);

@@ -1,8 +1,5 @@
 /** The service on one machine, over HTTP: starts, throughput beside the bare engine, wake-ups, cancels, event streams. */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { goal, measureIn, quantile, times } from "./measured.mjs";
 import { machineLine, table } from "./report.mjs";
 import { CANCELS, ROUNDS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./service/sizes.mjs";
 
@@ -19,14 +16,15 @@ import { CANCELS, ROUNDS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "
  * @property {number[]} fanned
  */
 
-const PROGRAM = join(import.meta.dirname, "programs", "service-cost.mjs");
 const ABOUT = `API and worker in one process, clients in another, real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once on ${SLOTS} slots. Claims and wake-ups beside 100,000 parked runs are in the bench of the engine.`;
 const ABOUT_RATES = `A run of the service makes ${STEPS} calls of the model and ${STEPS - 1} of a tool that only reads, each one on the disk before the next. The bare engine is openworkflow with its own worker, on as many slots: ${STEPS} of its steps, which put three rows of 1 KB each into a table and do nothing else. As it comes, it waits for the disk at every commit; the goal is held against one that never does, which is harder. Ours alone writes as many rows by our engine and journal, one of three on the disk before the next. All in turns, ${ROUNDS} times; the median counts.`;
 
 /** @returns {string} the section for the document */
 export function benchService() {
   const machine = machineLine();
-  const { answers, begins, throughput, wakes, cancels, opened, fanned } = measure();
+  const { answers, begins, throughput, wakes, cancels, opened, fanned } = /** @type {Measured} */ (
+    measureIn("service-cost")
+  );
   const { openworkflow, unflushed, bare, durable, plain } = throughput;
   return [
     "## The service on one machine: `npm run bench -- service`",
@@ -35,11 +33,11 @@ export function benchService() {
     table(
       ["over HTTP", "p50 ms", "p99 ms"],
       [
-        ["`POST /v1/runs`, until it is answered", ...times(answers)],
-        ["until the run has begun", ...times(begins)],
-        ["wake-up: from `POST /v1/approvals/{id}` until the run goes on", ...times(wakes)],
-        ["from `POST …/cancel` until no process of the run is left", ...times(cancels)],
-        [`from the last event until each of ${STREAMS} streams has ended`, ...times(fanned)],
+        ["`POST /v1/runs`, until it is answered", ...times(answers, 1)],
+        ["until the run has begun", ...times(begins, 1)],
+        ["wake-up: from `POST /v1/approvals/{id}` until the run goes on", ...times(wakes, 1)],
+        ["from `POST …/cancel` until no process of the run is left", ...times(cancels, 1)],
+        [`from the last event until each of ${STREAMS} streams has ended`, ...times(fanned, 1)],
       ],
     ),
     `Opening ${STREAMS} streams took ${opened.toFixed(0)} ms.`,
@@ -71,22 +69,6 @@ export function benchService() {
   ].join("\n\n");
 }
 
-/** @returns {Measured} */
-function measure() {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "metier-bench-service-")));
-  try {
-    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, folder], {
-      encoding: "utf8",
-      maxBuffer: 64 * 1024 * 1024,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    if (status !== 0) throw new Error(`\`${PROGRAM}\` ended with exit code ${status}.`);
-    return JSON.parse(stdout);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 /** @param {Rate} rate */
 function rates({ rate, cpuMs }) {
   return [rate.toFixed(0), cpuMs.toFixed(1)];
@@ -100,20 +82,4 @@ function half(name, one, other) {
 /** @param {Rate} one @param {Rate} other */
 function ratio(one, other) {
   return (one.rate / other.rate).toFixed(2);
-}
-
-/** @param {readonly number[]} numbers */
-function times(numbers) {
-  return [quantile(numbers, 0.5).toFixed(1), quantile(numbers, 0.99).toFixed(1)];
-}
-
-/** @param {string} name @param {number} is @param {number} most both in milliseconds */
-function goal(name, is, most) {
-  return [name, `${is.toFixed(1)} ms`, is <= most ? "met" : "missed"];
-}
-
-/** @param {readonly number[]} numbers @param {number} part */
-function quantile(numbers, part) {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }

@@ -1,54 +1,62 @@
 /**
- * What the engine of durable runs costs on SQLite. Prints, as JSON, the milliseconds of every measured step: from enqueueing
- * to the start of a run, from waking to its start, of bare claims, with nothing beside them, beside many parked and beside many
- * queued runs; and how many runs go through in a second.
+ * What the engine of durable runs costs: `engine-cost.mjs <folder> <store>`. Prints, as JSON, the milliseconds of every
+ * measured step: from enqueueing to the start of a run, from waking to its start, of bare claims, with nothing beside them,
+ * beside many parked and beside many queued runs; and how many runs go through in a second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { openSqliteEngine, openSqliteStore } from "@metier/durable/sqlite";
-import { BackendSqlite } from "openworkflow/sqlite";
+import { forAllTenants } from "@metier/durable";
+import { openBed, openPlace } from "../engine/beds.mjs";
 import { KILLS, LEASE_MS, PARKED, QUEUED, SAMPLES, THROUGH } from "../engine/sizes.mjs";
 
 /** @typedef {import("@metier/durable").RunEngine} RunEngine */
 /** @typedef {import("@metier/durable").RunLease} RunLease */
 /** @typedef {import("@metier/durable").AdvanceOutcome} AdvanceOutcome */
+/** @typedef {import("../engine/beds.mjs").Bed} Bed */
 
 const ENDED = /** @type {const} */ ({ kind: "ended" });
 const PARK = /** @type {const} */ ({ kind: "parked" });
-const [folder = "", role = "measure"] = process.argv.slice(2);
-const file = join(folder, "metier.db");
+const [folder = "", given = "", hangsAt] = process.argv.slice(2);
+const store = /** @type {import("../engine/beds.mjs").Store} */ (given);
 
-if (role === "hang") {
-  work(open(file).engine, async ({ lost }) => {
+if (hangsAt !== undefined) {
+  const { engine } = await openPlace(store, hangsAt);
+  work(engine, async ({ lost }) => {
     process.stdout.write("started\n");
     await once(lost, "abort");
     return ENDED;
   });
 } else {
-  const measured = {
-    alone: await measureStarts(join(folder, "alone.db"), async () => undefined),
-    parked: await measureStarts(join(folder, "parked.db"), fillParked),
-    queued: await measureQueued(join(folder, "queued.db")),
-    throughput: {
-      engine: await measureThroughput(join(folder, "through.db"), 0),
-      journal: await measureThroughput(join(folder, "journal.db"), 5),
-    },
-    takeovers: await measureTakeovers(),
-    bytesPerParked:
-      (statSync(join(folder, "parked.db")).size - statSync(join(folder, "alone.db")).size) / PARKED,
-  };
-  process.stdout.write(JSON.stringify(measured));
+  const bed = await openBed(store, folder);
+  try {
+    process.stdout.write(JSON.stringify(await forAllTenants(() => measure(bed))));
+  } finally {
+    await bed.close();
+  }
 }
 
-/** @param {string} path */
-function open(path) {
-  const [store, engine] = [openSqliteStore({ file: path }), openSqliteEngine({ file: path })];
-  if (!store.ok || !engine.ok) throw new Error("SQLite cannot be opened.");
-  return { journal: store.value.journal, engine: engine.value, close: () => engine.value.close() };
+/** @param {Awaited<ReturnType<typeof openBed>>} bed */
+async function measure(bed) {
+  const alone = await measureStarts(bed, "alone", async () => undefined);
+  const parked = await measureStarts(bed, "parked", (engine) => fillParked(bed, "parked", engine));
+  return {
+    alone,
+    parked,
+    queued: await measureQueued(bed),
+    releases: "measureReleases" in bed ? await bed.measureReleases() : undefined,
+    throughput: {
+      engine: await measureThroughput(bed, "through", 0),
+      journal: await measureThroughput(bed, "journal", 5),
+    },
+    takeovers: await measureTakeovers(bed),
+    bytesPerParked: ((await bed.bytes("parked")) - (await bed.bytes("alone"))) / PARKED,
+  };
+}
+
+/** @param {Bed} bed @param {string} name */
+async function openNamed(bed, name) {
+  return bed.open(await bed.place(name));
 }
 
 /** @param {RunEngine} engine @param {(lease: RunLease) => Promise<AdvanceOutcome>} advance */
@@ -56,18 +64,24 @@ function work(engine, advance, slots = 4) {
   const onFault = (/** @type {unknown} */ fault) => {
     throw fault;
   };
-  return engine.work({ slots, leaseMs: LEASE_MS, onFault, advance });
+  return engine.work({
+    slots,
+    leaseMs: LEASE_MS,
+    onFault,
+    advance: (lease) => forAllTenants(() => advance(lease)),
+  });
 }
 
 /**
  * Starts and wake-ups, one after the other, beside whatever `fill` put there.
  *
- * @param {string} path
- * @param {(path: string, engine: RunEngine) => Promise<void>} fill
+ * @param {Bed} bed
+ * @param {string} name
+ * @param {(engine: RunEngine) => Promise<void>} fill
  */
-async function measureStarts(path, fill) {
-  const { engine, close } = open(path);
-  await fill(path, engine);
+async function measureStarts(bed, name, fill) {
+  const { engine, close } = await openNamed(bed, name);
+  await fill(engine);
   /** @type {(at: number) => void} */
   let begun = () => undefined;
   /** @type {Set<string>} */
@@ -92,12 +106,16 @@ async function measureStarts(path, fill) {
   }
   await worker.stop(1000);
   await close();
-  return { starts, wakes, claims: await measureClaims(path, SAMPLES) };
+  return { starts, wakes, claims: await measureClaims(await bed.claimer(name), SAMPLES) };
 }
 
-/** Bare claims of openworkflow on that file: what an idle worker does all the time. @param {string} path @param {number} count */
-async function measureClaims(path, count) {
-  const backend = BackendSqlite.connect(path, { namespaceId: "metier" });
+/**
+ * Bare claims of openworkflow in that place: what an idle worker does all the time.
+ *
+ * @param {Awaited<ReturnType<Bed["claimer"]>>} backend
+ * @param {number} count
+ */
+async function measureClaims(backend, count) {
   /** @type {number[]} */ const times = [];
   for (let number = 0; number < count; number++) {
     const from = performance.now();
@@ -111,10 +129,11 @@ async function measureClaims(path, count) {
 /**
  * One run that was really parked, and copies of its rows.
  *
- * @param {string} path
+ * @param {Bed} bed
+ * @param {string} name
  * @param {RunEngine} engine
  */
-async function fillParked(path, engine) {
+async function fillParked(bed, name, engine) {
   await engine.enqueue("parked-0");
   let isParked = false;
   const worker = work(engine, async () => {
@@ -123,29 +142,13 @@ async function fillParked(path, engine) {
   });
   while (!isParked || worker.active > 0) await delay(5);
   await worker.stop(1000);
-  const database = new DatabaseSync(path);
-  const copy = (/** @type {string} */ table, /** @type {Readonly<Record<string, string>>} */ changed) => {
-    const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
-    const names = columns.map(({ name }) => String(name));
-    const values = names.map((name) => changed[name] ?? `"${name}"`);
-    return `INSERT INTO ${table} (${names.map((name) => `"${name}"`).join(", ")})
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${PARKED - 1})
-      SELECT ${values.join(", ")} FROM ${table}, n`;
-  };
-  const runs = copy("workflow_runs", { id: "id || '-' || i", workflow_name: "'parked-' || i" });
-  const waits = copy("step_attempts", {
-    id: "id || '-' || i",
-    workflow_run_id: "workflow_run_id || '-' || i",
-    context: "json_set(context, '$.signal', 'wake:parked-' || i)",
-  });
-  database.exec(`BEGIN; ${runs}; ${waits}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE);`);
-  database.close();
+  await bed.copyParked(name);
 }
 
-/** How long a slot is empty when one run ends and many wait; and a bare claim with as many of them. @param {string} path */
-async function measureQueued(path) {
-  const { engine, close } = open(path);
-  for (let number = 0; number < QUEUED; number++) await engine.enqueue(`queued-${number}`);
+/** How long a slot is empty when one run ends and many wait; and a bare claim with as many of them. @param {Bed} bed */
+async function measureQueued(bed) {
+  const { engine, close } = await openNamed(bed, "queued");
+  await enqueueAll(engine, "queued", QUEUED);
   /** @type {number[]} */ const gaps = [];
   let last = Number.NaN;
   await new Promise((resolve) => {
@@ -158,10 +161,18 @@ async function measureQueued(path) {
     work(engine, advance, 1);
   });
   await close();
-  const bare = BackendSqlite.connect(`${path}-bare`, { namespaceId: "metier" });
+  await (await openNamed(bed, "bare")).close();
+  const bare = await bed.claimer("bare");
   for (let number = 0; number < QUEUED; number++) await bare.createWorkflowRun(plainRun(`queued-${number}`));
-  await bare.stop();
-  return { gaps, claims: await measureClaims(`${path}-bare`, Math.min(SAMPLES, 50)) };
+  return { gaps, claims: await measureClaims(bare, Math.min(SAMPLES, 50)) };
+}
+
+/** Some at a time: a store on another machine answers later. @param {RunEngine} engine @param {string} name @param {number} count */
+async function enqueueAll(engine, name, count) {
+  for (let from = 0; from < count; from += 100) {
+    const ids = Array.from({ length: Math.min(100, count - from) }, (_, index) => `${name}-${from + index}`);
+    await Promise.all(ids.map((id) => engine.enqueue(id)));
+  }
 }
 
 /** @param {string} workflowName */
@@ -180,9 +191,9 @@ function plainRun(workflowName) {
   };
 }
 
-/** Runs a second on 20 slots, each with so many steps of one flushed and two plain writes of 1 KB. @param {string} path @param {number} steps */
-async function measureThroughput(path, steps) {
-  const { engine, journal, close } = open(path);
+/** Runs a second on 20 slots, each with so many steps of one flushed and two plain writes of 1 KB. @param {Bed} bed @param {string} name @param {number} steps */
+async function measureThroughput(bed, name, steps) {
+  const { engine, journal, close } = await openNamed(bed, name);
   const count = steps === 0 ? THROUGH : THROUGH / 10;
   const value = "x".repeat(1000);
   for (let number = 0; number < count; number++) {
@@ -204,7 +215,7 @@ async function measureThroughput(path, steps) {
       return ENDED;
     };
     work(engine, advance, 20);
-    for (let number = 0; number < count; number++) void engine.enqueue(`run-${number}`);
+    void enqueueAll(engine, "run", count);
   });
   const rate = (count / (performance.now() - from)) * 1000;
   await delay(50);
@@ -212,13 +223,14 @@ async function measureThroughput(path, steps) {
   return rate;
 }
 
-/** From the kill of a worker's process to the start of its run in this one. */
-async function measureTakeovers() {
+/** From the kill of a worker's process to the start of its run in this one. @param {Bed} bed */
+async function measureTakeovers(bed) {
+  const place = await bed.place("takeovers");
   /** @type {number[]} */ const times = [];
   for (let number = 0; number < KILLS; number++) {
-    const { engine, close } = open(file);
+    const { engine, close } = await bed.open(place);
     await engine.enqueue(`killed-${number}`);
-    const child = spawn(process.execPath, [import.meta.filename, folder, "hang"], {
+    const child = spawn(process.execPath, [import.meta.filename, folder, store, place], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await once(child.stdout, "data");

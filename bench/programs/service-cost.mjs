@@ -4,27 +4,24 @@
  * and journal alone, and runs that are not durable.
  */
 import { fork } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { openSqliteEngine, openSqliteStore } from "@metier/durable/sqlite";
 import { createMetier } from "@metier/runtime";
 import { startLocalService } from "@metier/service";
 import { askFor, TOOL, TOOL_ABOUT, TOOL_INPUT } from "../run-loop/model.mjs";
+import { createHearing, createMeasuring, now } from "../service/measuring.mjs";
 import { askForCommand, createServiceModel } from "../service/model.mjs";
 import { measureOpenworkflow } from "../service/openworkflow.mjs";
-import { BARE, CANCELS, ROUNDS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "../service/sizes.mjs";
+import { BARE, ROUNDS, SLOTS, STEPS, STREAMS, THROUGH } from "../service/sizes.mjs";
 
 /** @typedef {{ readonly rate: number, readonly cpuMs: number }} Rate */
 
 const KEY = "the-admin-key-of-the-bench";
 const [folder = ""] = process.argv.slice(2);
 const home = join(folder, "home");
-/** By run and type of event: who waits for it. @type {Map<string, (at: number) => void>} */
-const waiting = new Map();
-/** What came before anybody waited for it. @type {Map<string, number>} */
-const early = new Map();
+const { hear, heard } = createHearing();
 const environment = { PATH: process.env.PATH ?? "", METIER_ADMIN_KEY: KEY };
 
 writeSkill("add", "");
@@ -33,16 +30,18 @@ const started = await startLocalService({
   home,
   environment,
   slots: SLOTS,
-  metier: { ...makeOptions(), onEvent: (event) => hear(`${event.runId} ${event.type}`) },
+  metier: { ...makeOptions(), onEvent: (event) => hear(`${event.runId} ${event.type}`, now()) },
 });
 if (!started.ok) throw new Error(started.refusal.message);
 const { url, stop } = started.value;
 const client = fork(join(import.meta.dirname, "service-client.mjs"), [url, KEY]);
+const measuring = createMeasuring({ url, key: KEY, client, heard });
+const { call, start, pendingOf, measureThroughput } = measuring;
 
-const starts = await measureStarts();
+const starts = await measuring.measureStarts();
 const throughput = await measureRates();
-const wakes = await measureWakes();
-const cancels = await measureCancels();
+const wakes = await measuring.measureWakes();
+const cancels = await measuring.measureCancels();
 const streams = await measureStreams();
 process.stdout.write(JSON.stringify({ ...starts, throughput, wakes, cancels, ...streams }));
 client.disconnect();
@@ -116,71 +115,6 @@ function writeSkill(name, more) {
   writeFileSync(join(place, "SKILL.md"), `---\nname: ${name}\ndescription: Does it.\n${more}---\nDo it.\n`);
 }
 
-/** @param {string} what */
-function hear(what) {
-  const at = now();
-  const listener = waiting.get(what);
-  if (listener) listener(at);
-  else early.set(what, at);
-}
-
-/** Milliseconds, the same in the process of the client. */
-function now() {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
-
-/** When it happened, also when it has already. @param {string} runId @param {string} type @returns {Promise<number>} */
-function heard(runId, type) {
-  const what = `${runId} ${type}`;
-  const at = early.get(what);
-  return at === undefined ? new Promise((resolve) => void waiting.set(what, resolve)) : Promise.resolve(at);
-}
-
-/** @param {string} method @param {string} path @param {unknown} [body] @returns {Promise<any>} */
-async function call(method, path, body) {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${KEY}` },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-  return response.json();
-}
-
-/** @param {string} skill @param {string} message @returns {Promise<string>} */
-async function start(skill, message, approve = "allow") {
-  return (await call("POST", "/v1/runs", { skill, message, approve })).id;
-}
-
-/**
- * By the client's process, all at once.
- *
- * @param {number} count
- * @param {number} steps
- * @returns {Promise<readonly { readonly id: string, readonly from: number, readonly answered: number }[]>}
- */
-async function startByClient(count, steps) {
-  const answer = once(client, "message");
-  client.send({ count, body: { skill: "add", message: askFor(steps), approve: "allow" } });
-  return (await answer)[0];
-}
-
-/** One after the other: until the answer, and until the run has begun. */
-async function measureStarts() {
-  /** @type {number[]} */ const answers = [];
-  /** @type {number[]} */ const begins = [];
-  for (let number = -20; number < STARTS; number++) {
-    const [run] = await startByClient(1, 1);
-    if (run === undefined) throw new Error("Nothing was started.");
-    const begun = await heard(run.id, "run-started");
-    await heard(run.id, "run-finished");
-    if (number < 0) continue; // Everything is loaded by now.
-    answers.push(run.answered - run.from);
-    begins.push(begun - run.from);
-  }
-  return { answers, begins };
-}
-
 /** The bare engine and journal: as many steps, of one flushed and two plain writes of 1 KB each. */
 async function measureBare() {
   const file = join(newFolder(), "bare.db");
@@ -221,14 +155,6 @@ async function measureBare() {
   return rate;
 }
 
-/** From the first request to the last end. */
-async function measureThroughput() {
-  const runs = await startByClient(THROUGH, STEPS);
-  const ends = await Promise.all(runs.map(({ id }) => heard(id, "run-finished")));
-  const from = Math.min(...runs.map((run) => run.from));
-  return (THROUGH / (Math.max(...ends) - from)) * 1000;
-}
-
 /** The same runs, as many at once, without a journal. */
 async function measurePlain() {
   const metier = await createMetier({ home, ...makeOptions() });
@@ -244,61 +170,9 @@ async function measurePlain() {
   return (THROUGH / (performance.now() - from)) * 1000;
 }
 
-/** From the answer to an approval to the run that goes on with it. */
-async function measureWakes() {
-  /** @type {number[]} */ const times = [];
-  for (let number = 0; number < WAKES; number++) {
-    const id = await start("run", askForCommand("true"), "ask");
-    const approval = await pendingOf(id);
-    const from = now();
-    await call("POST", `/v1/approvals/${approval.id}`, { decision: "approve" });
-    times.push((await heard(id, "approval-answered")) - from);
-    await heard(id, "run-finished");
-  }
-  return times;
-}
-
-/** @param {string} runId @returns {Promise<{ readonly id: string }>} once it waits */
-async function pendingOf(runId) {
-  for (;;) {
-    const { status } = await call("GET", `/v1/runs/${runId}`);
-    const { data } = await call("GET", "/v1/approvals?status=pending");
-    if (status === "waiting" && data.length > 0) return data[0];
-    await delay(2);
-  }
-}
-
-/** From the request to the moment in which no process of the run is there any more. */
-async function measureCancels() {
-  /** @type {number[]} */ const times = [];
-  for (let number = 0; number < CANCELS; number++) {
-    const mark = `sleep ${7_000_000 + number}`;
-    const id = await start("run", askForCommand(mark));
-    while (!isRunning(mark)) await delay(5);
-    const from = performance.now();
-    await call("POST", `/v1/runs/${id}/cancel`);
-    while (isRunning(mark)) await delay(5);
-    times.push(performance.now() - from);
-    await heard(id, "run-finished");
-  }
-  return times;
-}
-
-/** @param {string} command */
-function isRunning(command) {
-  return readdirSync("/proc").some((name) => {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) return false;
-    try {
-      return readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim() === command;
-    } catch {
-      return false; // It ended meanwhile.
-    }
-  });
-}
-
 /** Many streams of one run: until all are open, and from the answer that ends it until all have seen its last event. */
 async function measureStreams() {
-  const id = await start("run", askForCommand("true"), "ask");
+  const id = await start(askForCommand("true"), "ask");
   const approval = await pendingOf(id);
   const cut = new AbortController();
   let isOpen = 0;

@@ -9,3 +9,7 @@ export const STEPS = 5;
 export const SLOTS = 20;
 export const CANCELS = 20;
 export const STREAMS = 500;
+/** Another tenant's queue, how long each of its runs takes, and how often a neighbour comes with one of its own. */
+export const NEIGHBOUR_QUEUED = 20_000;
+export const NEIGHBOUR_MS = 300;
+export const NEIGHBOURS = 200;

@@ -1,0 +1,30 @@
+/** What the bench of the engine is held against: each store in its own way. */
+import { openPostgresBed, openPostgresPlace } from "./postgres-bed.mjs";
+import { openSqliteBed, openSqlitePlace } from "./sqlite-bed.mjs";
+
+/**
+ * @typedef {object} Opened
+ * @property {import("@metier/durable").JournalStore} journal
+ * @property {import("@metier/durable").RunEngine} engine
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {object} Bed
+ * @property {(name: string) => Promise<string>} place where a measurement has its state: any process can open it
+ * @property {(place: string) => Promise<Opened>} open
+ * @property {(name: string) => Promise<Pick<import("openworkflow/internal").Backend, "claimWorkflowRun" | "createWorkflowRun" | "stop">>} claimer openworkflow alone
+ * @property {(name: string) => Promise<void>} copyParked one run is parked there: as many as there shall be
+ * @property {(name: string) => Promise<number>} bytes
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {"sqlite" | "postgres"} Store
+ */
+
+/** @param {Store} store @param {string} folder */
+export async function openBed(store, folder) {
+  return store === "sqlite" ? openSqliteBed(folder) : openPostgresBed(folder);
+}
+
+/** For another process. @param {Store} store @param {string} place */
+export function openPlace(store, place) {
+  return store === "sqlite" ? openSqlitePlace(place) : openPostgresPlace(place);
+}
