@@ -1,6 +1,7 @@
 /**
  * `npm run durability`: kills workers 300 times while they advance durable runs (`METIER_DURABILITY_KILLS` sets how many). The
- * seed of a run that found something gives the same delays again: `METIER_DURABILITY_SEED=<seed> npm run durability`.
+ * seed of a run that found something gives the same delays again: `METIER_DURABILITY_SEED=<seed> npm run durability`. With
+ * `-- --postgres` they share a database, which is restarted and cut off on the way (`METIER_DURABILITY_WORKERS` at once).
  */
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { setUp } from "./setup/set-up.mjs";
 
 const DEFAULT_KILLS = "300";
 const DEFAULT_RUNS = "40";
+const POSTGRES = "--postgres";
 const MOST_SEEDS = 2 ** 31;
 
 runScript(() => {
@@ -18,19 +20,17 @@ runScript(() => {
     METIER_DURABILITY_RUNS = DEFAULT_RUNS,
     METIER_DURABILITY_SEED = String(randomInt(MOST_SEEDS)),
   } = process.env;
+  const given = process.argv.slice(2);
+  const isShared = given.includes(POSTGRES);
+  const file = `test/durability/${isShared ? "postgres" : "durability"}.long.test.ts`;
   say(`killing workers ${METIER_DURABILITY_KILLS} times, seed ${METIER_DURABILITY_SEED}`);
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-  const args = [
-    vitest,
-    "run",
-    "test/durability/durability.long.test.ts",
-    "--retry=0",
-    ...process.argv.slice(2),
-  ];
+  const args = [vitest, "run", file, "--retry=0", ...given.filter((word) => word !== POSTGRES)];
   return runInForeground(node, args, {
     ...process.env,
     METIER_DURABILITY_KILLS,
     METIER_DURABILITY_RUNS,
     METIER_DURABILITY_SEED,
+    ...(isShared && { METIER_REQUIRE_POSTGRES: "1" }),
   });
 });

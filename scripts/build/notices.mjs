@@ -28,5 +28,6 @@ function licenceText(folder, license) {
   const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
   if (file) return readFileSync(join(folder, file), "utf8").trim();
   if (license === "Apache-2.0") return "The text of this licence is that of Metier's own LICENSE file.";
+  if (license === "Unlicense") return "Its authors have given it to the public domain: https://unlicense.org";
   throw new Error(`${folder} is bundled but carries no licence text; its notice must be written by hand.`);
 }

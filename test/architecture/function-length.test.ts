@@ -41,7 +41,7 @@ function measureFunctions(path: string, text: string): readonly Measured[] {
   });
 }
 
-const SOURCES_OF_PACKAGES = filesUnder(["packages"], [".ts"]).filter((path) =>
+const SOURCES_OF_PACKAGES = filesUnder(["packages"], [".ts", ".tsx"]).filter((path) =>
   /^packages\/[^/]+\/src\//.test(path),
 );
 

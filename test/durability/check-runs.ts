@@ -2,10 +2,9 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { DurableRun } from "@metier/durable";
-import type { SqliteReader } from "@metier/durable/sqlite";
 import type { RunEvent, TokenUsage } from "@metier/run/events";
-import type { World } from "../support/world.ts";
 import { readLedger } from "./ledger-provider.ts";
+import type { Left } from "./places.ts";
 import { changesOf, FOLDERS, type Kind, readPlan, stepsOf } from "./plans.ts";
 
 export interface Told {
@@ -21,8 +20,8 @@ export interface Told {
 type Complain = (what: string) => void;
 
 export async function checkRun(
-  world: World,
-  { journal }: SqliteReader,
+  root: string,
+  { journal, folderOf }: Left,
   run: DurableRun,
   told: Told,
 ): Promise<string[]> {
@@ -42,8 +41,8 @@ export async function checkRun(
   told.confirmed += events.filter((event) => event.type === "approval-answered" && event.kind).length;
   checkCalls(events, kind, complain, told);
   if (run.result !== undefined) checkUsage(run, events, complain);
-  const folder = readFolder(join(world.home, ".metier", "state", "runs", run.id, "work"));
-  if (kind === "caller") checkLedger(world.root, number, events, folder["log.txt"] ?? "", complain);
+  const folder = readFolder(await folderOf(run));
+  if (kind === "caller") checkLedger(root, number, events, folder["log.txt"] ?? "", complain);
   else if (JSON.stringify(folder) !== JSON.stringify(FOLDERS[kind])) {
     complain(`its folder has ${JSON.stringify(folder)}`);
   }

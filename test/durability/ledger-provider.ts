@@ -46,9 +46,13 @@ export function holdFile(root: string, line: string): string {
   return join(root, `hold ${line}`);
 }
 
-/** The changes that were made, in order. */
+/** The changes that were made, in order. Who asks under a key while another does is told the same: one change. */
 export function readLedger(root: string): readonly string[] {
-  return readEntries(root).map((entry) => entry.replace(/\t.*$/, ""));
+  const isFirst = (entry: string, at: number, all: readonly string[]): boolean =>
+    !entry.startsWith("set ") || all.indexOf(entry) === at;
+  return readEntries(root)
+    .filter(isFirst)
+    .map((entry) => entry.replace(/\t.*$/, ""));
 }
 
 function readEntries(root: string): readonly string[] {

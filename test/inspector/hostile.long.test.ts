@@ -3,8 +3,9 @@
  * made markup of them. Here they are shown, and nothing of them runs, loads or leads away.
  */
 import { expect, test } from "vitest";
+import { announceWorker } from "../support/announced-worker.ts";
 import { describeInBrowser } from "../support/chromium.ts";
-import { inspect } from "../support/inspected-service.ts";
+import { type Inspected, inspect } from "../support/inspected-service.ts";
 import { createWorld, skill } from "../support/world.ts";
 
 const RUN = "window.hacked=1";
@@ -97,6 +98,8 @@ describeInBrowser("what others wrote", () => {
       service.call("POST", "/v1/runs", { skill: "hostile", message: BODY, approve });
     const { id } = await start("allow");
     await start("ask");
+    await announceWorker(world, PAYLOADS.join(" "));
+    await operateHostile(service);
     const addresses = [
       "/skills",
       "/skills?q=window",
@@ -109,6 +112,8 @@ describeInBrowser("what others wrote", () => {
       "/approvals",
       "/statistics",
       "/routing",
+      ...["/tenants", "/tenants/default", "/keys", "/workers", "/audit", "/audit?line=1"],
+      ...["/quotas", "/quotas?by=skill", "/quotas?by=user", "/audit?actor=%3Cimg"],
       `/run/${encodeURIComponent(PAYLOADS[2] ?? "")}`,
     ];
     for (const address of addresses) {
@@ -117,6 +122,13 @@ describeInBrowser("what others wrote", () => {
       await page.waitForTimeout(150);
       const hacked = await page.evaluate("window.hacked");
       expect({ address, hacked, strange }).toEqual({ address, hacked: undefined, strange: [] });
+    }
+    await page.setViewportSize({ width: 400, height: 800 });
+    for (const address of ["/tenants/default", "/workers", "/quotas?by=user", "/audit?actor=hacked"]) {
+      await page.goto(`${service.url}/#${address}`);
+      await page.getByText("window.hacked").first().waitFor();
+      const width = await page.evaluate("document.documentElement.scrollWidth");
+      expect({ address, width }).toEqual({ address, width: 400 });
     }
     await page.goto(`${service.url}/#/skill/user:hostile`);
     await page.getByText("<img src=x onerror=window.hacked=1>").first().waitFor();
@@ -130,6 +142,25 @@ describeInBrowser("what others wrote", () => {
     expect(elements).toBe(0);
   });
 });
+
+/** Keys and users with such names, who also do something that the audit log tells of. */
+async function operateHostile(service: Inspected): Promise<void> {
+  const users: Record<string, object> = {};
+  for (const [index, text] of [...PAYLOADS, "w".repeat(256)].entries()) {
+    const [name, userId] = [text.slice(0, 100), text.slice(0, 256)];
+    users[userId] = { openRuns: 10 };
+    const made = await service.call<{ readonly key: string }>("POST", "/v1/keys", {
+      name,
+      userId,
+      role: "operator",
+    });
+    if (index % 6 === 0)
+      await service.call("POST", "/v1/agents", { name: `agent-${index}`, instructions: text }, made.key);
+    if (index % 10 === 2)
+      await service.call("POST", "/v1/runs", { skill: "hostile", message: "x", approve: "allow" }, made.key);
+  }
+  await service.call("PUT", "/v1/quotas", { eachUser: {}, users });
+}
 
 /** Writes files with such names, and says all of it. */
 function hostileCommand(): string {

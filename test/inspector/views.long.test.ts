@@ -1,9 +1,9 @@
 /** Every view in a real browser: nobody is shut out by how it is built, it fits a phone, and it complains about nothing. */
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { announceWorker } from "../support/announced-worker.ts";
+import { findViolations } from "../support/axe.ts";
 import { describeInBrowser } from "../support/chromium.ts";
 import { type Inspected, inspect } from "../support/inspected-service.ts";
 import {
@@ -16,7 +16,6 @@ import {
 } from "../support/view-answers.ts";
 import { createWorld } from "../support/world.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** The elements that reach over the edge, as text to look for. */
 const WIDEST = `[...document.querySelectorAll("main *")]
   .filter((element) => element.getBoundingClientRect().right > 401 && !element.closest(".scrolls, .table, .tabs, pre"))
@@ -27,6 +26,7 @@ async function openFilled(): Promise<{ readonly service: Inspected; readonly fil
   const world = createWorld();
   writeViewSkills(world);
   const service = await inspect(world);
+  await announceWorker(world, "elsewhere");
   return { service, filled: await fillService(service) };
 }
 
@@ -37,25 +37,13 @@ async function visit(page: Page, url: string): Promise<void> {
   await expect.poll(() => page.evaluate("!document.querySelector('.loading')?.textContent")).toBe(true);
 }
 
-/** `rule: element`, in words that tell what to mend. */
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await axe.run();
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-  });
-}
-
 describeInBrowser("every view", () => {
   test.each(["light", "dark"] as const)("[18] axe finds nothing, %s", async (colorScheme) => {
     const { service, filled } = await openFilled();
     const { page, complaints } = await service.open("/skills", { colorScheme, bypassCSP: true });
     for (const view of VIEWS) {
       await visit(page, `${service.url}/#${addressOf(view, filled)}`);
-      expect({ view, found: await violations(page) }).toEqual({ view, found: [] });
+      expect({ view, found: await findViolations(page) }).toEqual({ view, found: [] });
     }
     expect(complaints).toEqual([]);
   });

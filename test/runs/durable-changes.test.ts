@@ -1,5 +1,5 @@
 /** Changes by capabilities in durable runs: confirmed by whoever is there or by a row, and made once. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CapabilityUse } from "@metier/run/events";
 import { expect, test } from "vitest";
@@ -263,6 +263,30 @@ describeSandbox("a change that nobody is there to confirm", () => {
 });
 
 describeSandbox("changes that a program agrees to at once", () => {
+  test("under a key of the command's own is made once in a run, also on a machine that knows nothing of it", async () => {
+    const again = `${invoke("add", "a", "once")} && ${note("again")}`;
+    const ledger = openLedger([
+      bash(invoke("add", "a", "once")),
+      bash(invoke("add", "b")),
+      bash(again),
+      says("Done."),
+    ]);
+    let asked = 0;
+    const first = await open(ledger, () => (asked++ === 0 ? "yes" : "later"));
+    const runId = await startWaiting(first);
+    const { id } = await onlyQuestion(first);
+    // What the machine remembers of its calls stays behind.
+    const state = join(ledger.world.home, ".metier", "state");
+    for (const name of readdirSync(state))
+      if (name.includes("capabilit")) rmSync(join(state, name), { recursive: true });
+    await first.durable.answer(id, { status: "approved", by: "bob" });
+    const second = await open(ledger);
+    const run = await workUntil(second, runId, "completed", "failed");
+    expect(run.result).toMatchObject({ status: "completed" });
+    expect(readLedger(ledger.world.root)).toEqual(["add a", "add b"]);
+    expect(logOf(ledger, runId)).toBe("again\n");
+  });
+
   test("in one command, the same one twice and several at a time, are each made", async () => {
     const command = `${invoke("set", "a")} & ${invoke("set", "a")} & ${invoke("add", "b")} & wait; ${invoke("add", "b")}`;
     const ledger = openLedger([bash(command), says("Done.")]);

@@ -1,5 +1,5 @@
 /** Runs that survive their process: nothing that was recorded happens twice, and questions wait for an answer. */
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JournalBatch, JournalStore } from "@metier/durable";
 import { readRunLog, runFolder } from "@metier/run/events";
@@ -126,6 +126,23 @@ test("a skill whose content changed while its run waited is not resumed, and say
   expect(result).toMatchObject({
     error: { code: "run.changed", message: expect.stringContaining("the content of `build` changed") },
   });
+});
+
+test("a run goes on in another home that has the same skill and the same settings, wherever its skills lie", async () => {
+  const world = createRunWorld({ build: [] });
+  const durable = openDurable(world, [bash("true"), says("Done.")]);
+  const open = (home: string, discovers: boolean) => {
+    cpSync(join(world.home, ".metier", "skills"), join(home, "fetched"), { recursive: true });
+    const paths = [join(home, "fetched")];
+    const config = { sandbox: { read: [join(home, "data")] }, skills: { "auto-discover": discovers } };
+    return durable.open({ home, paths, trustedPaths: paths, config });
+  };
+  const first = await open(join(world.home, "machine-1"), true);
+  const runId = await first.durable.start({ skill: "build", message: "Do it." });
+  await workUntil(first, runId, "waiting");
+  const second = await open(join(world.home, "machine-2"), false);
+  await second.durable.answer((await onlyQuestion(second)).id, { status: "approved", by: "ada" });
+  expect((await workUntil(second, runId, "completed")).result).toMatchObject({ text: "Done." });
 });
 
 test("a question of a skill that was started by a skill parks both, and both go on", async () => {

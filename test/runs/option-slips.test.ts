@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openShared } from "@metier/durable/local";
 import { checkCompatibility, packPlugin, publishSkills } from "@metier/install/publish";
 import { defineTool, wrapResult } from "@metier/run";
 import {
@@ -62,6 +63,7 @@ const harness = ({ world }: Scene) =>
 /** By the name in the API report; `: …` behind it tells two ways to slip apart. */
 const SLIPS: Readonly<Record<string, Slip>> = {
   createMetier: () => createMetier(SLIP),
+  openShared: () => openShared(SLIP),
   "createMetier: runs": ({ home }) => createMetier({ ...home, runs: SLIP }),
   "createMetier: capabilities": ({ home }) => createMetier({ ...home, capabilities: SLIP }),
   "createMetier: agents": ({ home }) =>
@@ -113,6 +115,7 @@ const SLIPS: Readonly<Record<string, Slip>> = {
   "Installing.verify": ({ metier }) => metier.verify(SLIP),
   "Capabilities.list": ({ metier }) => metier.capabilities.list({ userId: "ann" }, SLIP),
   "Capabilities.list: caller": ({ metier }) => metier.capabilities.list(SLIP),
+  "Capabilities.forget": ({ metier }) => metier.capabilities.forget(SLIP),
   "Capabilities.invoke": ({ metier }) => metier.capabilities.invoke(SLIP),
   "Capabilities.invoke: options": ({ metier }) => metier.capabilities.invoke({} as never, SLIP),
   "Capabilities.invoke: caller": ({ metier }) => metier.capabilities.invoke({} as never, CALLER),
@@ -214,6 +217,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "JournalStore.list": "Metier calls it",
   "JournalStore.questions": "Metier calls it",
   "JournalStore.usage": "Metier calls it",
+  "RunEngine.enqueue": "Metier calls it",
   "RunEngine.work": "Metier calls it",
   "AiSdkTool.execute": "the AI SDK calls it, with what is its own",
   "ConversationTool.execute": "a host's loop calls it, with what is its own",

@@ -84,6 +84,7 @@ export function createMemoryBroker(polls: readonly ("pending" | "complete")[] = 
     async preflight() {
       return undefined;
     },
+    forget: async () => undefined,
     async invoke(caller, request, options = {}) {
       const { signal, confirm } = options;
       note("invoke", caller, request, confirm !== undefined);

@@ -6,15 +6,22 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./repository.ts";
+import { placeForCluster } from "./shared-cluster.ts";
 
 /** What the developer may set for a test run. */
 const KEPT = new Set([
   ...["METIER_REQUIRE_SANDBOX", "METIER_FUZZ_RUNS", "METIER_KILLS", "METIER_KILL_SEED"],
   ...["METIER_CAPABILITY_OPERATIONS", "METIER_CAPABILITY_KILLS", "METIER_CAPABILITY_SEED"],
   ...["METIER_TENANT_USERS", "METIER_TENANT_RUNS", "METIER_TENANT_AT_ONCE"],
-  ...["METIER_DURABILITY_KILLS", "METIER_DURABILITY_RUNS", "METIER_DURABILITY_SEED"],
+  ...[
+    "METIER_DURABILITY_KILLS",
+    "METIER_DURABILITY_RUNS",
+    "METIER_DURABILITY_SEED",
+    "METIER_DURABILITY_WORKERS",
+  ],
   ...["METIER_CLIENTS_DIR", "METIER_GGUF_PACKAGE"],
   ...["METIER_REQUIRE_BROWSER", "METIER_CHROMIUM", "METIER_SCREENSHOTS"],
+  ...["METIER_REQUIRE_POSTGRES", "METIER_POSTGRES_BIN"],
 ]);
 
 export function setup(): () => void {
@@ -26,5 +33,9 @@ export function setup(): () => void {
     const leadsToKeychain = name === "DBUS_SESSION_BUS_ADDRESS";
     if ((isSetting && !KEPT.has(name)) || leadsToKeychain) delete process.env[name];
   }
-  return () => rmSync(home, { recursive: true, force: true });
+  const endCluster = placeForCluster(realpathSync(mkdtempSync(join(tmpdir(), "metier-test-postgres-"))));
+  return () => {
+    endCluster();
+    rmSync(home, { recursive: true, force: true });
+  };
 }

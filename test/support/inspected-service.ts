@@ -9,6 +9,8 @@ import type { World } from "./world.ts";
 
 interface InspectedOptions {
   readonly port?: number;
+  /** Beside what it always has. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Whether the skills that come with Metier are there. Default: no. */
   readonly isBundled?: boolean;
   /** The model's answers. Default: what stands behind `run:` in the message is run by bash, then it says it is done. */
@@ -18,19 +20,21 @@ interface InspectedOptions {
 export interface Inspected {
   readonly url: string;
   stop(): Promise<void>;
-  /** As an admin, by key. */
-  call<Value>(method: string, path: string, body?: object): Promise<Value>;
-  /** A new browser, signed in, at this address of the page. */
-  open(address: string, options?: Parameters<typeof openPage>[0]): Promise<OpenedPage>;
+  /** By key; as an admin, unless another one is given. */
+  call<Value>(method: string, path: string, body?: object, key?: string): Promise<Value>;
+  /** A new browser, signed in (as an admin, unless another key is given), at this address of the page. */
+  open(address: string, options?: OpenOptions): Promise<OpenedPage>;
 }
+
+type OpenOptions = Parameters<typeof openPage>[0] & { readonly key?: string };
 
 export async function inspect(
   world: World,
-  { port, isBundled = false, answer = doAsTold }: InspectedOptions = {},
+  { port, environment, isBundled = false, answer = doAsTold }: InspectedOptions = {},
 ): Promise<Inspected> {
   const started = await startLocalService({
     home: world.home,
-    environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY },
+    environment: { PATH: process.env.PATH, METIER_ADMIN_KEY: ADMIN_KEY, ...environment },
     metier: { models: { default: createTalkingModel(answer) }, bundled: isBundled },
     times: { sweepMs: 50 },
     page: readPage(),
@@ -43,18 +47,18 @@ export async function inspect(
   return {
     url,
     stop: () => stop(500),
-    async call<Value>(method: string, path: string, body?: object) {
+    async call<Value>(method: string, path: string, body?: object, key = ADMIN_KEY) {
       const response = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+        headers: { authorization: `Bearer ${key}` },
         ...(body && { body: JSON.stringify(body) }),
       });
       return (await response.json()) as Value;
     },
-    async open(address, options) {
+    async open(address, { key = ADMIN_KEY, ...options } = {}) {
       const opened = await openPage(options);
       onTestFinished(() => opened.context.close());
-      await signIn(opened, url);
+      await signIn(opened, url, key);
       await opened.page.goto(`${url}/#${address}`);
       return opened;
     },
@@ -62,9 +66,9 @@ export async function inspect(
 }
 
 /** As a person does it. */
-async function signIn({ page }: OpenedPage, url: string): Promise<void> {
+async function signIn({ page }: OpenedPage, url: string, key: string): Promise<void> {
   await page.goto(url);
-  await page.getByLabel("API key").fill(ADMIN_KEY);
+  await page.getByLabel("API key").fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Skills", level: 1 }).waitFor();
 }

@@ -1,13 +1,7 @@
-/** `metier serve` in a process of its own, over a test's home, with the admin key of the tests; ended with the test. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+/** `metier serve` and `metier worker` in processes of their own, over a test's home, with the admin key of the tests. */
 import type { Json, JsonObject } from "@metier/base/json";
-import { onTestFinished } from "vitest";
-import { COMPILED_CODE } from "./compiled-code.ts";
 import { ADMIN_KEY } from "./follow-events.ts";
-import { ROOT } from "./repository.ts";
+import { type MetierProcess, startMetier } from "./metier-process.ts";
 
 export interface ServeReply {
   readonly status: number;
@@ -15,15 +9,10 @@ export interface ServeReply {
   readonly text: string;
 }
 
-export interface ServeProcess {
-  readonly url: string;
-  readonly child: ChildProcess;
-  /** All that it wrote to its terminal. */
-  readonly output: readonly string[];
+export interface ServeProcess extends MetierProcess {
   call(method: string, path: string, body?: Json, key?: string): Promise<ServeReply>;
   /** Polls until the run has one of these statuses. */
   settle(runId: string, ...statuses: readonly string[]): Promise<JsonObject>;
-  kill(): Promise<void>;
 }
 
 interface ServeOptions {
@@ -39,32 +28,13 @@ export async function startServe(
   home: string,
   { port = "0", lease = 2, flags = [], environment = {} }: ServeOptions = {},
 ): Promise<ServeProcess> {
-  const program = join(ROOT, "packages", "metier", "bin", "metier.js");
-  const args = ["serve", "--home", home, "--port", port, "--lease", String(lease), "--log", ...flags];
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: home,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...COMPILED_CODE,
-      PATH: process.env.PATH,
-      HOME: home,
-      METIER_ADMIN_KEY: ADMIN_KEY,
-      ...environment,
-    },
+  const served = await startMetier({
+    home,
+    args: ["serve", "--home", home, "--port", port, "--lease", String(lease), "--log", ...flags],
+    environment: { METIER_ADMIN_KEY: ADMIN_KEY, ...environment },
+    ready: /^Serving at (\S+)\. /,
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const output: string[] = [];
-  createInterface(child.stdout).on("line", (line) => output.push(line));
-  const url = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stderr).on("line", (line) => {
-      output.push(line);
-      const [, address] = /^Serving at (\S+)\. /.exec(line) ?? [];
-      if (address !== undefined) resolve(address);
-    });
-    child.once("exit", (code) =>
-      reject(new Error(`\`metier serve\` ended with ${code}: ${output.join("\n")}`)),
-    );
-  });
+  const { url } = served;
   const call: ServeProcess["call"] = async (method, path, body, key = ADMIN_KEY) => {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -76,9 +46,7 @@ export async function startServe(
     return { status: response.status, text, body: isJson ? JSON.parse(text) : {} };
   };
   return {
-    url,
-    child,
-    output,
+    ...served,
     call,
     async settle(runId, ...statuses) {
       for (;;) {
@@ -87,10 +55,18 @@ export async function startServe(
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
-    async kill() {
-      const gone = once(child, "exit");
-      child.kill("SIGKILL");
-      await gone;
-    },
   };
+}
+
+/** `metier worker`, likewise. */
+export async function startWork(
+  home: string,
+  { port = "0", lease = 2, flags = [], environment = {} }: ServeOptions = {},
+): Promise<MetierProcess> {
+  return startMetier({
+    home,
+    args: ["worker", "--home", home, "--port", port, "--lease", String(lease), "--log", ...flags],
+    environment,
+    ready: /^Working\. Probes and metrics are at (\S+)\. /,
+  });
 }

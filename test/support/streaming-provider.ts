@@ -21,15 +21,20 @@ interface StreamedCall {
 export interface StreamingProvider {
   /** The table of the default model, for a config. */
   readonly toml: string;
+  readonly port: number;
   /** Bodies of all requests, as text. */
   readonly requests: readonly string[];
+  /** What they authorized themselves with. */
+  readonly keys: readonly (string | undefined)[];
 }
 
 export async function startStreaming(answer: (body: string) => StreamedAnswer): Promise<StreamingProvider> {
   const requests: string[] = [];
+  const keys: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
     const body = await readBody(request);
     requests.push(body);
+    keys.push(request.headers.authorization);
     const { pieces, call, calls = call ? [call] : [], hangs } = answer(body);
     const number = requests.length;
     const send = (delta: object, finish: string | null = null): void => {
@@ -58,7 +63,7 @@ export async function startStreaming(answer: (body: string) => StreamedAnswer): 
   });
   const { port } = server.address() as AddressInfo;
   const toml = `[models.default]\nprovider = "openai-compatible"\nmodel = "m"\nbase-url = "http://127.0.0.1:${port}/v1"\n`;
-  return { toml, requests };
+  return { toml, port, requests, keys };
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

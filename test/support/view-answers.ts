@@ -20,6 +20,13 @@ export const VIEW_ADDRESSES = {
   evals: "/evals",
   iteration: "/evals/build/1",
   routing: "/routing?q=build+it&skill=notes",
+  tenants: "/tenants",
+  tenant: "/tenants/acme",
+  workers: "/workers",
+  quotas: "/quotas",
+  "quotas-users": "/quotas?by=user",
+  audit: "/audit",
+  "audit-line": "/audit?line=2",
   design: "/design",
 } as const;
 
@@ -71,7 +78,28 @@ export async function fillService(service: Inspected): Promise<FilledService> {
     run: { skill: "build", message: "Build it." },
   });
   await service.call("POST", "/v1/agents", { name: "builder", instructions: "You build things." });
+  await fillTenants(service);
   return { run, other };
+}
+
+/** Two more tenants with keys, and quotas of which something is used. */
+async function fillTenants(service: Inspected): Promise<void> {
+  for (const name of ["acme", "research"]) await service.call("POST", "/v1/tenants", { name });
+  const key = (body: object) => service.call("POST", "/v1/keys", { tenant: "acme", ...body });
+  await key({ name: "Admin of Acme", role: "admin" });
+  await key({ name: "Build server", scopes: ["read", "run"], userId: "ci", expiresAt: "2100-01-01" });
+  const { id } = await service.call<{ readonly id: string }>("POST", "/v1/keys", {
+    tenant: "acme",
+    name: "Former colleague",
+    role: "member",
+  });
+  await service.call("DELETE", `/v1/keys/${id}`);
+  const limits = { concurrentRuns: 10, openRuns: 500, tokensPerDay: 2_000_000, costPerDay: 20 };
+  await service.call("PUT", "/v1/tenants/default/quotas", { ...limits, storageBytes: 5 * 1024 ** 3 });
+  await service.call("PUT", "/v1/quotas", {
+    eachUser: { concurrentRuns: 3 },
+    users: { ada: { tokensPerDay: 100_000 } },
+  });
 }
 
 async function settle(service: Inspected, id: string): Promise<void> {
