@@ -324,6 +324,14 @@ describe("for any text", () => {
     expect(parsed).toMatchObject({ ok: true, value: { canonical: "/tree/https:/.zip" } });
   });
 
+  test.each(["./skills /", "npm:owner/skills /"])(
+    "%j ends with a space and is refused: it would not read back",
+    (text) => {
+      const refused = { ok: false, refusal: { message: expect.stringContaining("ends with a space") } };
+      expect(parseSourceAddress(text, OPTIONS)).toMatchObject(refused);
+    },
+  );
+
   test("it is an address that reads back as itself, or a refusal in one line", () => {
     fc.assert(
       fc.property(texts, fc.option(fc.constantFrom("v1", "main", "-x"), { nil: undefined }), (text, ref) => {

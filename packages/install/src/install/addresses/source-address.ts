@@ -90,7 +90,10 @@ const FORMS =
 /** Never throws. What was read is written down in `canonical`, which is read as the same address again. */
 export function parseSourceAddress(text: string, options: AddressOptions): AddressResult {
   const asked = text.trim();
-  return whyNoAddress(asked) ?? parseByForm(asked, options);
+  const parsed = whyNoAddress(asked) ?? parseByForm(asked, options);
+  if (!parsed.ok || parsed.value.canonical === parsed.value.canonical.trimEnd()) return parsed;
+  const message = `${showPath(asked)} names a path that ends with a space, which is lost where addresses are written down.`;
+  return refuseAddress(message, "Rename it, or name the folder that it is in.");
 }
 
 function whyNoAddress(asked: string): RefusedAddress | undefined {
