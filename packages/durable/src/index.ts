@@ -53,5 +53,5 @@ export {
   type SnapshotStore,
   type TenantSnapshots,
 } from "./snapshot-store.ts";
-export { boundToTenant, forAllTenants, forTenant } from "./tenant-scope.ts";
+export { boundToTenant, forAllTenants, forTenant, ownTenant, unbound } from "./tenant-scope.ts";
 export type { UsageFilter, UsageSum } from "./usage.ts";

@@ -25,16 +25,32 @@ export function currentTenant(): string | undefined {
   return scope.getStore();
 }
 
+/** The one tenant that is worked for. `undefined`: all, or nobody has said. */
+export function ownTenant(): string | undefined {
+  const tenant = scope.getStore();
+  return tenant === ALL_TENANTS ? undefined : tenant;
+}
+
+/** Of a store that is bound to a tenant, the one that all tenants share. */
+const shared = new WeakMap<object, object>();
+
 /**
  * The same store, always asked for this tenant. What a socket of a run calls comes without a scope: whoever opened the socket
  * is not remembered there.
  */
 export function boundToTenant<Store extends object>(tenant: string, store: Store): Store {
-  return new Proxy(store, {
+  const bound = new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== "function") return member;
       return (...args: readonly unknown[]) => forTenant(tenant, () => member.apply(target, args));
     },
   });
+  shared.set(bound, store);
+  return bound;
+}
+
+/** The store itself, for what is asked once for all tenants. */
+export function unbound<Store extends object>(store: Store): Store {
+  return (shared.get(store) as Store | undefined) ?? store;
 }

@@ -3,7 +3,7 @@
  * query, so that a worker with many runs costs the store no more than one with few.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { type DurableRun, forAllTenants, type JournalStore } from "@metier/durable";
+import { type DurableRun, forAllTenants, type JournalStore, unbound } from "@metier/durable";
 
 /** A run that is cancelled on another machine is gone within two seconds, its processes' grace included. */
 const LOOK_EVERY_MS = 500;
@@ -14,13 +14,14 @@ const watches = new WeakMap<JournalStore, Watched>();
 
 /** Aborted when the run is cancelled by anybody. No longer looked for once `ended` is aborted. */
 export function watchCancel(
-  store: JournalStore,
+  given: JournalStore,
   { id, isCancelled }: Pick<DurableRun, "id" | "isCancelled">,
   ended: AbortSignal,
 ): AbortSignal {
   const cancelled = new AbortController();
   if (isCancelled) cancelled.abort();
   if (isCancelled || ended.aborted) return cancelled.signal;
+  const store = unbound(given);
   const known = watches.get(store);
   const watched: Watched = known ?? new Map();
   watches.set(store, watched);

@@ -15,6 +15,7 @@ import {
   forTenant,
   type JournalStore,
   type NewDurableRun,
+  ownTenant,
   type Question,
   type QuestionAnswer,
   type RunEngine,
@@ -92,6 +93,11 @@ const DEFAULT_SLOTS = 4;
 const DEFAULT_LEASE_MS = 10_000;
 const MOST_QUESTIONS = 1000;
 
+/** The lease names a run, and only the run says whose it is; whoever calls for a tenant has looked already. */
+async function tenantOf({ runId }: RunLease, store: JournalStore): Promise<string | undefined> {
+  return ownTenant() ?? (await forAllTenants(() => store.get(runId)))?.tenant;
+}
+
 type Parts = Required<Pick<DurabilityOptions, "journal" | "engine">>;
 
 function requireParts({ journal, engine }: DurabilityOptions): Parts {
@@ -108,15 +114,14 @@ export function createDurableRuns(host: RunHost, options: DurabilityOptions): Du
     const { questionMs } = asked;
     const { journal: store } = have();
     const { advanceRun } = await loadEngine();
-    // The lease names a run, and only the run says whose it is.
-    const run = await forAllTenants(() => store.get(lease.runId));
-    if (run === undefined) return { kind: "ended" };
+    const tenant = await tenantOf(lease, store);
+    if (tenant === undefined) return { kind: "ended" };
     const { snapshots } = options;
     const bound = {
-      store: boundToTenant(run.tenant, store),
-      snapshots: snapshots && boundToTenant(run.tenant, snapshots),
+      store: boundToTenant(tenant, store),
+      snapshots: snapshots && boundToTenant(tenant, snapshots),
     };
-    return forTenant(run.tenant, () => advanceRun(host, lease, { ...bound, questionMs }));
+    return forTenant(tenant, () => advanceRun(host, lease, { ...bound, questionMs }));
   };
   const open = async (
     run: Pick<NewDurableRun, "skill" | "order">,
