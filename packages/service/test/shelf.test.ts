@@ -254,6 +254,16 @@ function describeShelves(open: typeof openStores): void {
     expect(await look(second)).toEqual([expect.stringContaining("TWO"), expect.stringContaining("Flat.")]);
   });
 
+  test("a hundred runs that are ordered at once publish a skill once", async () => {
+    const stores = await open();
+    const here = openMachine(stores);
+    here.writeHome({ "build/SKILL.md": skillText("name: build\ndescription: Builds.", "Build.") });
+    const pins = await Promise.all(Array.from({ length: 100 }, () => pinned(here, "default", "build")));
+    expect(new Set(pins).size).toBe(1);
+    const records = await forAllTenants(() => stores.records.listAll("published-skill"));
+    expect(records.map(({ revision }) => revision)).toEqual([1]);
+  });
+
   test("on one machine alone nothing of its own tenant is published", async () => {
     const stores = await open();
     const here = openMachine(stores, { isShared: false });

@@ -16,6 +16,7 @@ import { DEFAULT_TENANT } from "../keys/identity.ts";
 import { hasModels, NO_MODEL_HINT } from "../providers/model-access.ts";
 import { findQuotas, refuseQuota, writeLeft } from "../quotas/hold-to-quotas.ts";
 import type { ServiceContext } from "../service-context.ts";
+import type { ServedSkill } from "../shelf/skill-shelf.ts";
 import { type AgentVersion, findAgentVersion } from "./agent-versions.ts";
 import { pinnedOf } from "./project-run.ts";
 
@@ -145,11 +146,12 @@ export async function makeOrder(
 ): Promise<Result<JsonObject, HttpRefusal>> {
   const agent = await pinAgent(context, owner, wish);
   if (!agent.ok) return agent;
-  const skill = await pinSkill(context, owner, wish);
+  const { tenant, userId } = owner;
+  const skills = wish.skill === undefined ? undefined : await context.shelf.list(tenant);
+  const skill = pinSkill(skills, wish);
   if (!skill.ok) return skill;
   const { name = "", version = 0, definition } = agent.value ?? {};
-  const { tenant, userId } = owner;
-  const catalog = await context.shelf.pin(tenant, wish.skill);
+  const catalog = await context.shelf.pin(tenant, wish.skill, skills);
   if (!catalog.ok) return catalog;
   const { person } = context;
   const caller = presentFields({
@@ -194,13 +196,11 @@ export async function makeOrder(
 }
 
 /** The content identity of an uploaded skill; nothing for one of the server. */
-async function pinSkill(
-  { shelf }: ServiceContext,
-  { tenant }: OrderOwner,
+function pinSkill(
+  skills: readonly ServedSkill[] = [],
   { skill: name, approve, approved }: TurnWish,
-): Promise<Result<string | undefined, HttpRefusal>> {
+): Result<string | undefined, HttpRefusal> {
   if (name === undefined) return done(undefined);
-  const skills = await shelf.list(tenant);
   const skill = skills.find((other) => other.name === name);
   if (skill !== undefined && approve === "allow" && approved !== undefined) {
     const { current = OF_SERVER, trust } = skill;
@@ -232,7 +232,7 @@ export async function pinApproved(
   if (wish.approve !== "allow") return done({ wish });
   const agent = await pinAgent(context, owner, wish);
   if (!agent.ok) return agent;
-  const skill = await pinSkill(context, owner, wish);
+  const skill = pinSkill(await context.shelf.list(owner.tenant), wish);
   if (!skill.ok) return skill;
   const { name, version } = agent.value ?? {};
   const pinned = name === undefined ? wish : { ...wish, agent: `${name}@${version}` };

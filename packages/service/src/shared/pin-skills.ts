@@ -14,7 +14,7 @@ import type { ShelfGifts } from "../shelf/give-skills.ts";
 import type { SkillContents } from "../shelf/skill-contents.ts";
 import type { ServedSkill, SkillAtHand, SkillShelf } from "../shelf/skill-shelf.ts";
 import type { HomeSkills } from "./home-skills.ts";
-import { keepCatalog, type PinnedSkill, readPinnedCatalog } from "./pinned-catalogs.ts";
+import { openCatalogs, type PinnedSkill } from "./pinned-catalogs.ts";
 import { type PublishedContent, refusePublishing, type SkillPublisher } from "./published-skills.ts";
 
 interface PinParts extends Pick<SkillShelf, "list" | "open"> {
@@ -30,19 +30,20 @@ interface PinParts extends Pick<SkillShelf, "list" | "open"> {
 const MOST_AT_ONCE = 4;
 
 export function openPins(parts: PinParts): Pick<SkillShelf, "pin" | "openPinned"> {
-  const { records, list, now } = parts;
+  const { list } = parts;
+  const catalogs = openCatalogs(parts.records, parts.now);
   return {
-    async pin(tenant, name) {
+    async pin(tenant, name, listed) {
       if (tenant === DEFAULT_TENANT && !parts.isShared) return done(undefined);
-      const skills = await list(tenant);
+      const skills = listed ?? (await list(tenant));
       // The version of an upload stands in the order itself.
       if (skills.some((skill) => skill.name === name && skill.source === "upload")) return done(undefined);
       const pinned =
         tenant === DEFAULT_TENANT ? await pinHome(parts) : await pinTenant(parts, tenant, skills, name);
-      return pinned.ok ? done(await keepCatalog(records, tenant, pinned.value, now())) : pinned;
+      return pinned.ok ? done(await catalogs.keep(tenant, pinned.value)) : pinned;
     },
     async openPinned(tenant, pin) {
-      const skills = await readPinnedCatalog(records, tenant, pin);
+      const skills = await catalogs.read(tenant, pin);
       if (skills === undefined) return refuseUnknown();
       const given = tenant === DEFAULT_TENANT ? [] : (await parts.gifts.list(tenant)).map(({ name }) => name);
       const isAllowed = ({ origin, name }: PinnedSkill): boolean =>

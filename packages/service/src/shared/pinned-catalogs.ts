@@ -24,6 +24,7 @@ interface PinnedCatalog {
 const KIND = "pinned-catalog";
 /** How often it is noted that somebody still orders runs with it. */
 const RENEW_MS = 86_400_000;
+const MOST_KNOWN = 1_000;
 
 const catalogShape = recordShape<PinnedCatalog>({
   skills: listShape(
@@ -42,31 +43,56 @@ const catalogShape = recordShape<PinnedCatalog>({
   ),
 });
 
-/** Gives the name under which an order pins it. */
-export async function keepCatalog(
-  records: RecordStore,
-  tenant: string,
-  skills: readonly PinnedSkill[],
-  now: number,
-): Promise<string> {
-  const body = { skills: skills.map((skill): JsonObject => presentFields({ ...skill })) };
-  const id = createHash("sha256").update(canonicalText(body)).digest("hex");
-  const key = { tenant, kind: KIND, id };
-  for (;;) {
-    const stored = await records.get(key);
-    if (stored !== undefined && now - stored.updatedAt < RENEW_MS) return id;
-    if (await records.put(key, body, stored?.revision ?? 0)) return id;
-  }
+interface PinnedCatalogs {
+  /** Gives the name under which an order pins it. */
+  keep(tenant: string, skills: readonly PinnedSkill[]): Promise<string>;
+  /** `undefined`: there is none of that name. */
+  read(tenant: string, id: string): Promise<readonly PinnedSkill[] | undefined>;
 }
 
-/** `undefined`: there is none of that name. */
-export async function readPinnedCatalog(
-  records: RecordStore,
-  tenant: string,
-  id: string,
-): Promise<readonly PinnedSkill[] | undefined> {
-  const stored = await records.get({ tenant, kind: KIND, id });
-  return stored && fitShape(catalogShape, stored.body)?.skills;
+interface KnownCatalog {
+  readonly skills: readonly PinnedSkill[];
+  /** When it was noted last that somebody orders runs with it. */
+  readonly orderedAt: number;
+}
+
+/** A list never changes under its name: what was seen of the last ones is not asked for again. */
+export function openCatalogs(records: RecordStore, now: () => number): PinnedCatalogs {
+  const known = new Map<string, KnownCatalog>();
+  const remember = (name: string, catalog: KnownCatalog): void => {
+    known.delete(name);
+    known.set(name, catalog);
+    const [oldest] = known.keys();
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+  };
+  return {
+    async keep(tenant, skills) {
+      const body = { skills: skills.map((skill): JsonObject => presentFields({ ...skill })) };
+      const id = createHash("sha256").update(canonicalText(body)).digest("hex");
+      const name = nameOf(tenant, id);
+      const isRecent = (orderedAt = 0): boolean => now() - orderedAt < RENEW_MS;
+      if (isRecent(known.get(name)?.orderedAt)) return id;
+      const key = { tenant, kind: KIND, id };
+      let stored = await records.get(key);
+      while (stored === undefined || !isRecent(stored.updatedAt)) {
+        stored = (await records.put(key, body, stored?.revision ?? 0)) ?? (await records.get(key));
+      }
+      remember(name, { skills, orderedAt: stored.updatedAt });
+      return id;
+    },
+    async read(tenant, id) {
+      const before = known.get(nameOf(tenant, id));
+      if (before !== undefined) return before.skills;
+      const stored = await records.get({ tenant, kind: KIND, id });
+      const skills = stored && fitShape(catalogShape, stored.body)?.skills;
+      if (stored && skills) remember(nameOf(tenant, id), { skills, orderedAt: stored.updatedAt });
+      return skills;
+    },
+  };
+}
+
+function nameOf(tenant: string, id: string): string {
+  return JSON.stringify([tenant, id]);
 }
 
 /** Of all tenants. */

@@ -37,6 +37,8 @@ interface PublisherParts {
   readonly now: () => number;
 }
 
+type Published = Result<PublishedContent, SnapshotRefusal>;
+
 interface KnownPublished {
   readonly at: number;
   readonly skill: PublishedContent;
@@ -44,11 +46,18 @@ interface KnownPublished {
 
 export function openPublisher({ records, contents, now }: PublisherParts): SkillPublisher {
   const known = new Map<string, KnownPublished>();
-  const publishOne = async (skill: IdentifiedSkill): Promise<Result<PublishedContent, SnapshotRefusal>> => {
-    const { name, digest, entry, content } = skill;
-    const id = JSON.stringify([digest, name, entry]);
+  /** A hundred runs that are ordered at once wait for one publication. */
+  const underWay = new Map<string, Promise<Published>>();
+  const publishOne = (skill: IdentifiedSkill): Promise<Published> => {
+    const id = JSON.stringify([skill.digest, skill.name, skill.entry]);
     const before = known.get(id);
-    if (before !== undefined && now() - before.at < RENEW_MS) return done(before.skill);
+    if (before !== undefined && now() - before.at < RENEW_MS) return Promise.resolve(done(before.skill));
+    const begun = underWay.get(id) ?? publishNow(id, skill).finally(() => underWay.delete(id));
+    underWay.set(id, begun);
+    return begun;
+  };
+  const publishNow = async (id: string, skill: IdentifiedSkill): Promise<Published> => {
+    const { name, digest, entry, content } = skill;
     const snapshot = await contents.publish({ tenant: DEFAULT_TENANT, name, digest }, content);
     if (!snapshot.ok) return snapshot;
     const published = { name, digest, snapshot: snapshot.value, entry, form: content.form };

@@ -70,9 +70,14 @@ export interface SkillShelf {
   takeBack(tenant: string, name: string, by: string): Promise<boolean>;
   /**
    * What a new run may use, wherever it goes on: kept under the name that is given. `skill` absent: a turn of a conversation.
-   * `undefined`: nothing has to be kept, because it is an upload, or because this machine is the only one.
+   * `undefined`: nothing has to be kept, because it is an upload, or because this machine is the only one. `listed`: what
+   * `list` has just said, where somebody has asked.
    */
-  pin(tenant: string, skill: string | undefined): Promise<Result<string | undefined, HttpRefusal>>;
+  pin(
+    tenant: string,
+    skill: string | undefined,
+    listed?: readonly ServedSkill[],
+  ): Promise<Result<string | undefined, HttpRefusal>>;
   /** What was pinned and still may be used, on this machine. Refused: a content of it is another one, or is nowhere. */
   openPinned(tenant: string, pin: string): Promise<Result<readonly SkillAtHand[]>>;
   /** All that this machine holds of a tenant. What is stored elsewhere is not touched. */
