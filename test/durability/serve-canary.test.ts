@@ -65,8 +65,11 @@ describeSandbox("a secret of a durable run", () => {
     const id = String(started.body.id);
     const work = join(world.home, ".metier", "state", "runs", id, "work");
     for (const [number] of COMMANDS.entries()) {
+      // The answer before may not have reached the run yet, which waits until then.
+      const asked = () => call("GET", "/v1/approvals?status=pending");
+      await expect.poll(async () => (await asked()).body.data?.length).toBe(1);
       await server.settle(id, "waiting");
-      const listed = await call("GET", "/v1/approvals?status=pending");
+      const listed = await asked();
       if (number === 2) {
         // As on another machine: only what was kept is there.
         await server.kill();
@@ -75,7 +78,6 @@ describeSandbox("a secret of a durable run", () => {
         server = await startServe(world.home);
       }
       await call("POST", `/v1/approvals/${listed.body.data?.[0]?.id}`, { decision: "approve" });
-      await server.settle(id, "waiting", "completed", "failed");
     }
     expect(await server.settle(id, "completed", "failed")).toMatchObject({ status: "completed" });
     expect(readFileSync(join(work, "secret.txt"), "utf8")).toBe(`${CANARY}\n`);
