@@ -271,9 +271,9 @@ export interface JournalStore {
   usage(filter: UsageFilter): Promise<readonly UsageSum[]>;
   /**
    * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
-   * when a later term has taken it already.
+   * when a later term has taken it already. Unless the run has ended, it stands as `running`. Gives it as it is then.
    */
-  take(lease: JournalLease): Promise<void>;
+  take(lease: JournalLease): Promise<DurableRun>;
   /**
    * Throws `LeaseLostError` when somebody else is the holder by now, and plain errors for a key that is there, for an event
    * whose number does not follow, and for a run that has ended; nothing of the batch is written then. A root run that ends

@@ -1,7 +1,7 @@
 /** Model providers of tenants over HTTP, on each store; and which addresses pass. */
 import { describe, expect, test } from "vitest";
 import { describeWithPostgres } from "../../../test/support/postgres.ts";
-import { openOwnModels } from "../src/providers/model-access.ts";
+import { openOwnModels, readOwnModels } from "../src/providers/model-access.ts";
 import { readPrivateHosts } from "../src/providers/private-hosts.ts";
 import { providerSuite } from "./suites/provider-suite.ts";
 import { openService } from "./support/open-service.ts";
@@ -59,7 +59,7 @@ describe("an address of a tenant", () => {
     await put(service, "acme", ACME);
     names["models.acme.example"] = ["127.0.0.1"];
     const { records } = service.store;
-    const own = await openOwnModels({ records, egress }, "default", { ACME_KEY: "sk" });
+    const own = openOwnModels(await readOwnModels(records, "default"), { ACME_KEY: "sk" }, egress);
     const [provider] = own?.providers ?? [];
     await expect(provider?.fetch(`${ACME.baseUrl}/chat/completions`)).rejects.toThrow(
       "does not lead to a public address",

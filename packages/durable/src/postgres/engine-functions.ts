@@ -68,11 +68,18 @@ BEGIN
 END $$;
 `;
 
-/** The first in order of users within their limit; the second statement is for many runs of users who are not. */
+/** The first in order of users within their limit: mostly the very first; the last statement is for many of users who are not. */
 const FIND = `
 CREATE FUNCTION metier.engine_find(of_tenant text, most integer, now_is timestamptz, OUT found_run text, OUT found_user text)
 LANGUAGE plpgsql AS $$
 BEGIN
+  SELECT run_id, user_id INTO found_run, found_user FROM (
+      SELECT * FROM metier.engine_queue WHERE tenant = of_tenant ORDER BY priority DESC, due_at, position LIMIT 1
+    ) AS first_one
+    WHERE due_at <= now_is AND ${MAY_START};
+  IF found_run IS NOT NULL THEN
+    RETURN;
+  END IF;
   SELECT run_id, user_id INTO found_run, found_user FROM (
       SELECT * FROM metier.engine_queue WHERE tenant = of_tenant ORDER BY priority DESC, due_at, position LIMIT ${WINDOW}
     ) AS first_ones

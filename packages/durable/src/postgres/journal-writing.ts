@@ -55,7 +55,10 @@ export function writeJournal(database: Database): JournalWriting {
     },
     async take({ rootId, holder, term }) {
       const values = [currentScope(), writeText(rootId), writeText(holder), term];
-      await told(() => insist("SELECT metier.take_run($1, $2, $3, $4)", () => values), rootId);
+      const sql = "SELECT * FROM metier.take_run($1, $2, $3, $4)";
+      const [row] = await told(() => insist(sql, () => values), rootId);
+      if (row === undefined) throw new Error(`Run \`${rootId}\` was taken, and is not there.`);
+      return readRun(row);
     },
     async write(lease, batch) {
       const scope = currentScope();

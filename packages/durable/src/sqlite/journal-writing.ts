@@ -41,15 +41,8 @@ export function writeJournal(database: Database): JournalWriting {
         return "created";
       });
     },
-    async take({ rootId, holder, term }) {
-      await change(() => {
-        requireRun(database, rootId);
-        const sql = `INSERT INTO leases (root_id, holder, term, taken_at) VALUES (?, ?, ?, ?)
-          ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term, taken_at = excluded.taken_at
-          WHERE excluded.term > term OR excluded.holder = holder`;
-        if (statement(sql).run(rootId, holder, term, Date.now()).changes === 0)
-          throw new LeaseLostError(rootId);
-      });
+    async take(lease) {
+      return change(() => takeRun(database, lease));
     },
     async write(lease, batch) {
       const write = (): void => {
@@ -84,6 +77,21 @@ export function writeJournal(database: Database): JournalWriting {
       });
     },
   };
+}
+
+/** Inside a transaction. */
+function takeRun(database: Database, { rootId, holder, term }: JournalLease): DurableRun {
+  const { statement } = database;
+  requireRun(database, rootId);
+  const take = `INSERT INTO leases (root_id, holder, term, taken_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (root_id) DO UPDATE SET holder = excluded.holder, term = excluded.term, taken_at = excluded.taken_at
+    WHERE excluded.term > term OR excluded.holder = holder`;
+  if (statement(take).run(rootId, holder, term, Date.now()).changes === 0) throw new LeaseLostError(rootId);
+  const unlessEnded = `CASE WHEN status IN (${ENDED_NAMES}) THEN`;
+  const stand = `UPDATE runs SET status = ${unlessEnded} status ELSE 'running' END,
+      updated_at = ${unlessEnded} updated_at ELSE ? END
+    WHERE id = ? RETURNING *`;
+  return readRun(statement(stand).get(Date.now(), rootId) as Row);
 }
 
 /** Its line is of the first time that it is asked for. Inside a transaction. */

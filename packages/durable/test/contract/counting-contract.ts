@@ -1,4 +1,4 @@
-/** What every journal counts: quotas of new runs, runs by how they stand; and which snapshot was the last. */
+/** What every journal counts: quotas of new runs, runs by how they stand, also once they are taken; which snapshot was the last. */
 import { describe, expect, test } from "vitest";
 import { sealAuditLine } from "../../src/audit-chain.ts";
 import type { JournalStore, NewDurableRun, QuotaFull, RunQuotas } from "../../src/index.ts";
@@ -87,6 +87,22 @@ export function describeCounting(stores: Stores): void {
       expect(outcomes.filter((outcome) => outcome === "created").length).toBe(5);
       expect((await journal.list({ limit: 20 })).length).toBe(5);
       expect((await records.auditLines("acme", 0, 20)).length).toBe(5);
+    });
+
+    test("says how a run stands to whoever takes it: it is worked on from then on, unless it has ended", async () => {
+      const journal = await open();
+      await journal.create(run("r1"));
+      const lease = { rootId: "r1", holder: "one", term: 1 };
+      expect(await journal.take(lease)).toMatchObject({ ...run("r1"), status: "running", lastEvent: 0 });
+      expect(await journal.get("r1")).toMatchObject({ status: "running" });
+      await journal.write(lease, { runId: "r1", status: "waiting", events: [{ seq: 1, event: {} }] });
+      const next = { ...lease, holder: "two", term: 2 };
+      expect(await journal.take(next)).toMatchObject({ status: "running", lastEvent: 1 });
+      await journal.write(next, { runId: "r1", status: "completed", result: { text: "Done." } });
+      const last = await journal.take({ ...lease, holder: "three", term: 3 });
+      expect(last).toMatchObject({ status: "completed", result: { text: "Done." } });
+      expect((await journal.get("r1"))?.updatedAt).toBe(last.updatedAt);
+      await expect(journal.take({ ...lease, rootId: "none" })).rejects.toThrow("no run `none`");
     });
 
     test("counts root runs by how they stand", async () => {

@@ -90,7 +90,7 @@ export function describeJournal(stores: Stores): void {
       });
       await expect(again).rejects.toThrow("`a`");
       expect(await journal.entries("r1")).toEqual([{ key: "a", value: 1 }]);
-      expect(await journal.get("r1")).toMatchObject({ status: "queued", lastEvent: 0 });
+      expect(await journal.get("r1")).toMatchObject({ status: "running", lastEvent: 0 });
     });
 
     test("takes writes of many runs at once, in their order; one that is refused takes no other with it", async () => {
@@ -206,7 +206,7 @@ export function describeJournal(stores: Stores): void {
       const journal = await open();
       const lease = await begin(journal);
       expect(await journal.cancelled(["r1", "none"])).toEqual([]);
-      expect(await journal.cancel("r1")).toMatchObject({ id: "r1", isCancelled: true, status: "queued" });
+      expect(await journal.cancel("r1")).toMatchObject({ id: "r1", isCancelled: true, status: "running" });
       expect(await journal.cancelled(["none", "r1"])).toEqual(["r1"]);
       expect(await journal.cancelled([])).toEqual([]);
       await journal.write(lease, { runId: "r1", status: "cancelled" });
@@ -231,7 +231,7 @@ export function describeJournal(stores: Stores): void {
       expect(await ids({ rootId: "e", isRoot: false })).toEqual(["e1"]);
       expect(await ids({ userId: "ada" })).toEqual(["b", "a"]);
       expect(await ids({ skill: "else" })).toEqual(["x"]);
-      expect(await ids({ status: ["running"] })).toEqual(["e1"]);
+      expect(await ids({ status: ["running"] })).toEqual(["e1", "e"]);
       expect(await ids({ status: ["running", "queued"], tenant: "other" })).toEqual(["x"]);
       expect(await ids({ status: [] })).toEqual([]);
     });

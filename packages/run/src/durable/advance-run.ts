@@ -42,16 +42,14 @@ export async function advanceRun(
 ): Promise<AdvanceOutcome> {
   const { runId: rootId, holder, term, lost, stopping } = lease;
   const held = { rootId, holder, term, lost, stopping };
-  await store.take(held);
-  const run = await store.get(rootId);
-  if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const run = await store.take(held);
+  if (ENDED.has(run.status)) return { kind: "ended" };
   const order = readOrder(run.order);
   const steps = await openRunSteps({ store, lease: held, run, snapshots });
   const ended = new AbortController();
   let left: Leave | undefined;
   try {
     if (order === undefined) throw new Error(`The order of run \`${run.id}\` cannot be read.`);
-    await steps.stand("running");
     const signal = watchCancel(store, run, ended.signal);
     const asking = { waitMs: questionMs, always: order.approve === "every" };
     left =
@@ -71,9 +69,8 @@ export async function advanceRun(
 export async function endUnrun(lease: RunLease, store: JournalStore, fault: Error): Promise<AdvanceOutcome> {
   const { runId: rootId, holder, term, lost, stopping } = lease;
   const held = { rootId, holder, term, lost, stopping };
-  await store.take(held);
-  const run = await store.get(rootId);
-  if (run === undefined || ENDED.has(run.status)) return { kind: "ended" };
+  const run = await store.take(held);
+  if (ENDED.has(run.status)) return { kind: "ended" };
   const steps = await openRunSteps({ store, lease: held, run });
   await steps.end(await rememberUse(describeHostFault(run, fault), steps));
   return { kind: "ended" };

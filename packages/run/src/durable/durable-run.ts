@@ -101,7 +101,7 @@ export async function holdToStart(
   const start = steps.find(START) as unknown as StartRecord | undefined;
   if (start === undefined) {
     const record: StartRecord = { content: digest, config, model: model.id, system: redactor.redact(prompt) };
-    await steps.record(START, { ...record });
+    steps.note(START, { ...record });
     return done(record.system);
   }
   if (start.content !== digest) {

@@ -46,6 +46,8 @@ export interface RunSteps {
    * kept with it.
    */
   record(key: string, value: Json, snapshot?: string): Promise<void>;
+  /** Written with whatever is written next: for what nothing was done by yet. A write that fails stops the run. */
+  note(key: string, value: Json): void;
   /**
    * The question of this key, with its answer if there is one. Asked once, however often it is called; what `tell` says of a
    * new one is written with it.
@@ -62,7 +64,7 @@ export interface RunSteps {
   /** Makes the work folder what it was when that snapshot was taken; empty, where none was. */
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
   /** How it stands while it has not ended. */
-  stand(status: "queued" | "running" | "waiting"): Promise<void>;
+  stand(status: "queued" | "waiting"): Promise<void>;
   /** With its last event; one that ended before its first step has no other. `last`: what a later run needs of it. */
   end(result: RunResult, last?: JournalEntry): Promise<void>;
   /** Everything that was said so far is in the journal. */
@@ -93,9 +95,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
   const startedAt = performance.now();
   const activeMs = (): number => run.activeMs + Math.round(performance.now() - startedAt);
   const matching = (...prefixes: readonly string[]): readonly Json[] => findAll(entries, prefixes);
-  /** The end of a run is written with its result. */
-  let lastWord: JournalEvent | undefined;
-  let { lastEvent } = run;
+  const { sink, lastWord } = openSink(writer, run);
   return {
     isResumed: run.lastEvent > 0,
     lastEvent: run.lastEvent,
@@ -106,6 +106,10 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     all: matching,
     async record(key, value, snapshot) {
       await writer.write({ entries: [{ key, value, snapshot }], activeMs: activeMs() });
+      entries.set(key, value);
+    },
+    note(key, value) {
+      writer.note({ key, value });
       entries.set(key, value);
     },
     async ask(question, tell) {
@@ -125,23 +129,38 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
     ...keepFolders(options),
     stand: (status) => writer.write({ status, activeMs: activeMs() }),
     end(result, last) {
-      writer.say(lastWord ?? describeEnd(result, lastEvent + 1));
+      writer.say(lastWord(result));
       const stored = JSON.parse(JSON.stringify(result)) as Json;
       const ending = { status: result.status, result: stored, entries: last && [last] };
       return writer.write({ ...ending, activeMs: activeMs() });
     },
     settle: () => writer.write({ activeMs: activeMs() }),
+    sink,
+    lost: writer.lost,
+    stopping: lease.stopping,
+  };
+}
+
+interface JournalSink {
+  readonly sink: RunSink;
+  /** The end of a run, which is written with its result. */
+  lastWord(result: RunResult): JournalEvent;
+}
+
+function openSink(writer: Writer, run: Pick<DurableRun, "lastEvent">): JournalSink {
+  let said: JournalEvent | undefined;
+  let { lastEvent } = run;
+  return {
     sink: {
       name: "journal",
       write(event) {
-        const said = { seq: event.seq, event: event as unknown as Json };
+        const line = { seq: event.seq, event: event as unknown as Json };
         lastEvent = event.seq;
-        if (event.type === "run-finished") lastWord = said;
-        else writer.say(said);
+        if (event.type === "run-finished") said = line;
+        else writer.say(line);
       },
     },
-    lost: writer.lost,
-    stopping: lease.stopping,
+    lastWord: (result) => said ?? describeEnd(result, lastEvent + 1),
   };
 }
 
@@ -209,6 +228,7 @@ function keepFolders({ snapshots, run }: StepsOptions): Pick<RunSteps, "keepFold
 interface Writer {
   write(batch: Omit<JournalBatch, "runId" | "events">): Promise<void>;
   say(event: JournalEvent): void;
+  note(entry: JournalEntry): void;
   readonly lost: AbortSignal;
 }
 
@@ -216,6 +236,7 @@ function openWriter({ store, lease, run }: StepsOptions): Writer {
   const broken = new AbortController();
   const lost = AbortSignal.any([lease.lost, broken.signal]);
   let said: JournalEvent[] = [];
+  let noted: JournalEntry[] = [];
   let last: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const write: Writer["write"] = (batch) => {
@@ -224,18 +245,27 @@ function openWriter({ store, lease, run }: StepsOptions): Writer {
     // What is said later belongs to a later write: an event and its step are written together or not at all.
     const events = said;
     said = [];
+    const entries = [...noted, ...(batch.entries ?? [])];
+    noted = [];
     const written = last.then(async () => {
       if (lost.aborted) throw lost.reason;
-      await store.write(lease, { ...batch, runId: run.id, events });
+      await store.write(lease, { ...batch, runId: run.id, entries, events });
     });
     last = written.catch((fault: unknown) => broken.abort(fault)); // The next write says the same.
     return written;
+  };
+  const writeSoon = (): void => {
+    timer ??= setTimeout(() => void write({}).catch(() => undefined), EVENT_DELAY_MS); // The run is stopped by `lost`.
   };
   return {
     write,
     say(event) {
       said.push(event);
-      timer ??= setTimeout(() => void write({}).catch(() => undefined), EVENT_DELAY_MS); // The run is stopped by `lost`.
+      writeSoon();
+    },
+    note(entry) {
+      noted.push(entry);
+      writeSoon();
     },
     lost,
   };

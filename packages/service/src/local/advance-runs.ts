@@ -16,7 +16,7 @@ import {
 import type { TenantKeys } from "@metier/durable/snapshots";
 import type { Metier, MetierOptions, ViewOptions } from "@metier/runtime";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
-import { openOwnModels } from "../providers/model-access.ts";
+import { openOwnModels, readOwnModels } from "../providers/model-access.ts";
 import type { TenantEgress } from "../providers/private-hosts.ts";
 import { readLeft } from "../quotas/hold-to-quotas.ts";
 import { findPinnedAgent } from "../runs/agent-versions.ts";
@@ -80,14 +80,18 @@ async function advanceWith(
 ): Promise<AdvanceOutcome> {
   // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
   if (run.lastEvent > 0) await metier.reload();
-  const env = await openSecrets(parts, run.tenant);
+  const [env, models, agent] = await Promise.all([
+    openSecrets(parts, run.tenant),
+    readOwnModels(parts.records, run.tenant),
+    narrowToAgent(parts, run),
+  ]);
   const view = metier.for({
     userId: run.userId ?? NOBODY,
     tenantId: callerTenant(run.tenant),
     env,
-    ownModels: await openOwnModels(parts, run.tenant, env),
+    ownModels: openOwnModels(models, env, parts.egress),
     limits: readLeft(run),
-    ...(await narrowToAgent(parts, run)),
+    ...agent,
   });
   return view.durable.advance(lease, { questionMs: parts.questionMs });
 }

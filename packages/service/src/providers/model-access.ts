@@ -40,19 +40,31 @@ export async function hasModels(records: RecordStore, tenant: string): Promise<b
   return (await usesHomeModels(records, tenant)) || (await listProviders(records, tenant)).length > 0;
 }
 
-/** For a run that is advanced now, with the secrets of its tenant. `undefined`: all that the machine has, and nothing else. */
-export async function openOwnModels(
-  { records, egress }: { readonly records: RecordStore; readonly egress: TenantEgress },
-  tenant: string,
-  secrets: Readonly<Record<string, string>>,
-): Promise<OwnModels | undefined> {
-  const stored = await listProviders(records, tenant);
-  const isAllowed = await usesHomeModels(records, tenant);
-  if (tenant === DEFAULT_TENANT && isAllowed && stored.length === 0) return undefined;
+interface StoredModels {
+  readonly providers: readonly StoredProvider[];
+  readonly home: OwnModels["home"];
+}
+
+/** What a tenant's runs may ask, as it is now. */
+export async function readOwnModels(records: RecordStore, tenant: string): Promise<StoredModels> {
+  const [providers, isAllowed] = await Promise.all([
+    listProviders(records, tenant),
+    usesHomeModels(records, tenant),
+  ]);
   const ofHome = tenant === DEFAULT_TENANT ? "all" : "configured";
+  return { providers, home: isAllowed ? ofHome : "none" };
+}
+
+/** For a run that is advanced now, with the secrets of its tenant. `undefined`: all that the machine has, and nothing else. */
+export function openOwnModels(
+  { providers, home }: StoredModels,
+  secrets: Readonly<Record<string, string>>,
+  egress: TenantEgress,
+): OwnModels | undefined {
+  if (home === "all" && providers.length === 0) return undefined;
   return {
-    providers: stored.flatMap((provider) => openProvider(provider, secrets, egress) ?? []),
-    home: isAllowed ? ofHome : "none",
+    providers: providers.flatMap((provider) => openProvider(provider, secrets, egress) ?? []),
+    home,
     hint: NO_MODEL_HINT,
   };
 }

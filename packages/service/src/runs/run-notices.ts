@@ -91,6 +91,11 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     return value;
   };
   const tellRun = (runId: string): void => notices.tell({ kind: "run", id: runId, runId });
+  const toldRun = async <Value>(runId: string, work: Promise<Value>): Promise<Value> => {
+    const value = await told(runId, work);
+    tellRun(runId);
+    return value;
+  };
   const tellQuestion = ({ id, runId }: Pick<Question, "id" | "runId">): void =>
     notices.tell({ kind: "approval", id, runId });
   return {
@@ -102,7 +107,7 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     get: (runId) => journal.get(runId),
     list: (filter) => journal.list(filter),
     usage: (filter) => journal.usage(filter),
-    take: (lease) => journal.take(lease),
+    take: (lease) => toldRun(lease.rootId, journal.take(lease)),
     async write(lease, batch) {
       const { runId, status, questions = [] } = batch;
       await told(runId, journal.write(lease, batch));
@@ -115,11 +120,7 @@ export function watchJournal(journal: JournalStore, notices: RunNotices): Journa
     },
     entries: (runId) => journal.entries(runId),
     events: (runId, after, limit) => journal.events(runId, after, limit),
-    async cancel(runId, line) {
-      const run = await told(runId, journal.cancel(runId, line));
-      tellRun(runId);
-      return run;
-    },
+    cancel: (runId, line) => toldRun(runId, journal.cancel(runId, line)),
     cancelled: (runIds) => journal.cancelled(runIds),
     question: (id) => journal.question(id),
     questionFor: (runId, key) => journal.questionFor(runId, key),

@@ -1,7 +1,7 @@
 /** Model providers of tenants over HTTP, on whatever store: what can be written, and who has which models. */
 import { forAllTenants, forTenant } from "@metier/durable";
 import { describe, expect, test } from "vitest";
-import { openOwnModels } from "../../src/providers/model-access.ts";
+import { openOwnModels, readOwnModels } from "../../src/providers/model-access.ts";
 import type { openService } from "../support/open-service.ts";
 import { addTenant } from "../support/other-tenant.ts";
 import { ACME, EGRESS, openWithSecret, putProvider as put } from "../support/providers.ts";
@@ -64,8 +64,8 @@ export function providerSuite(open: typeof openService): void {
       const service = await openWithSecret({}, open);
       const acme = await addTenant(service, "acme");
       const own = (tenant: string) =>
-        forTenant(tenant, () =>
-          openOwnModels({ records: service.store.records, egress: EGRESS }, tenant, {}),
+        forTenant(tenant, async () =>
+          openOwnModels(await readOwnModels(service.store.records, tenant), {}, EGRESS),
         );
       expect(await own("default")).toBeUndefined();
       expect(await own(acme.id)).toMatchObject({ home: "none", providers: [] });

@@ -97,14 +97,19 @@ BEGIN
   RAISE EXCEPTION USING ERRCODE = 'MT001', MESSAGE = format('The lease of run \`%s\` was lost.', p_root);
 END $$;
 
-CREATE FUNCTION metier.take_run(scope text, p_root text, p_holder text, p_term bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION metier.take_run(scope text, p_root text, p_holder text, p_term bigint)
+RETURNS SETOF metier.whole_runs LANGUAGE plpgsql AS $$
 DECLARE
   owner text;
+  now_ms bigint := metier.now_ms();
 BEGIN
   owner := metier.enter_run(scope, p_root);
-  UPDATE metier.runs SET holder = p_holder, term = p_term, taken_at = metier.now_ms()
+  UPDATE metier.runs SET holder = p_holder, term = p_term, taken_at = now_ms,
+      status = CASE WHEN metier.is_ended(status) THEN status ELSE 'running' END,
+      updated_at = CASE WHEN metier.is_ended(status) THEN updated_at ELSE now_ms END
     WHERE tenant = owner AND id = p_root AND (p_term > term OR holder = p_holder OR holder IS NULL);
   IF FOUND THEN
+    RETURN QUERY SELECT * FROM metier.whole_runs WHERE tenant = owner AND id = p_root;
     RETURN;
   END IF;
   IF NOT EXISTS (SELECT FROM metier.runs WHERE tenant = owner AND id = p_root) THEN
@@ -215,6 +220,34 @@ CREATE FUNCTION metier.is_written(
       WHERE old.event IS DISTINCT FROM new.event)
 $$;
 
+-- Why a batch was not written: returns only if an earlier call of the same has written it.
+CREATE FUNCTION metier.explain_unwritten(
+  owner text, is_again boolean, p_root text, p_holder text, p_number bigint, p_run text,
+  entry_keys text[], entry_values text[], first_event bigint, event_values text[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  run metier.runs;
+BEGIN
+  PERFORM FROM metier.runs WHERE tenant = owner AND id = p_root AND holder = p_holder FOR SHARE;
+  IF NOT FOUND THEN
+    IF is_again AND metier.is_written(owner, p_run, entry_keys, entry_values, first_event, event_values) THEN
+      RETURN;
+    END IF;
+    PERFORM metier.lose_lease(p_root);
+  END IF;
+  SELECT * INTO run FROM metier.runs WHERE tenant = owner AND id = p_run;
+  PERFORM metier.require_own(p_run, run.root_id, p_root);
+  IF run.last_write = p_number THEN
+    RETURN;
+  END IF;
+  RAISE EXCEPTION USING ERRCODE = 'MT002', MESSAGE = CASE
+    WHEN run.last_write > p_number THEN format('A later write to run \`%s\` came before this one.', p_run)
+    WHEN metier.is_ended(run.status) THEN
+      format('Run \`%s\` has ended (%s): nothing is written to it any more.', p_run, run.status)
+    ELSE format('Event %s of run \`%s\` does not follow event %s.', first_event, p_run, run.last_event) END;
+END $$;
+
+-- The row of the run is changed first: it tells whether the batch may be written, and is held until it is.
 CREATE FUNCTION metier.write_batch(
   scope text, is_again boolean, p_root text, p_holder text, p_number bigint, p_run text,
   entry_keys text[], entry_values text[], entry_snapshots text[], first_event bigint, event_values text[],
@@ -226,34 +259,24 @@ DECLARE
   run metier.runs;
   now_ms bigint := metier.now_ms();
   is_end boolean := coalesce(metier.is_ended(p_status), false);
+  is_held boolean := true;
 BEGIN
   owner := metier.enter_run(scope, p_root);
-  IF p_run = p_root THEN
-    SELECT * INTO run FROM metier.runs WHERE tenant = owner AND id = p_root AND holder = p_holder FOR NO KEY UPDATE;
-  ELSE
-    PERFORM FROM metier.runs WHERE tenant = owner AND id = p_root AND holder = p_holder FOR SHARE;
-  END IF;
-  IF NOT FOUND THEN
-    IF is_again AND metier.is_written(owner, p_run, entry_keys, entry_values, first_event, event_values) THEN
-      RETURN;
-    END IF;
-    PERFORM metier.lose_lease(p_root);
-  END IF;
   IF p_run <> p_root THEN
-    SELECT * INTO run FROM metier.runs WHERE tenant = owner AND id = p_run FOR NO KEY UPDATE;
-    PERFORM metier.require_own(p_run, run.root_id, p_root);
+    PERFORM FROM metier.runs WHERE tenant = owner AND id = p_root AND holder = p_holder FOR SHARE;
+    is_held := FOUND;
   END IF;
-  IF run.last_write = p_number THEN
+  UPDATE metier.runs SET last_event = last_event + cardinality(event_values), updated_at = now_ms,
+      status = coalesce(p_status, status), active_ms = coalesce(p_active, active_ms), last_write = p_number,
+      ended_at = CASE WHEN is_end THEN now_ms END
+    WHERE tenant = owner AND id = p_run AND root_id = p_root AND is_held AND (p_run <> p_root OR holder = p_holder)
+      AND last_write < p_number AND status IN ('queued', 'running', 'waiting')
+      AND (first_event IS NULL OR first_event = last_event + 1)
+    RETURNING * INTO run;
+  IF NOT FOUND THEN
+    PERFORM metier.explain_unwritten(owner, is_again, p_root, p_holder, p_number, p_run,
+      entry_keys, entry_values, first_event, event_values);
     RETURN;
-  END IF;
-  IF run.last_write > p_number THEN
-    RAISE EXCEPTION USING ERRCODE = 'MT002', MESSAGE = format('A later write to run \`%s\` came before this one.', p_run);
-  ELSIF metier.is_ended(run.status) THEN
-    RAISE EXCEPTION USING ERRCODE = 'MT002', MESSAGE =
-      format('Run \`%s\` has ended (%s): nothing is written to it any more.', p_run, run.status);
-  ELSIF first_event <> run.last_event + 1 THEN
-    RAISE EXCEPTION USING ERRCODE = 'MT002', MESSAGE =
-      format('Event %s of run \`%s\` does not follow event %s.', first_event, p_run, run.last_event);
   END IF;
   IF cardinality(entry_keys) > 0 THEN
     INSERT INTO metier.entries (tenant, run_id, key, value, snapshot)
@@ -273,10 +296,6 @@ BEGIN
         WITH ORDINALITY AS new (id, key, kind, body, ends, place)
       ORDER BY place ON CONFLICT (tenant, run_id, key) DO NOTHING;
   END IF;
-  UPDATE metier.runs SET last_event = last_event + cardinality(event_values), updated_at = now_ms,
-      status = coalesce(p_status, status), active_ms = coalesce(p_active, active_ms), last_write = p_number,
-      ended_at = CASE WHEN is_end THEN now_ms END
-    WHERE tenant = owner AND id = p_run RETURNING * INTO run;
   IF p_result IS NOT NULL THEN
     UPDATE metier.run_texts SET result = p_result WHERE tenant = owner AND run_id = p_run;
   END IF;
