@@ -66,6 +66,8 @@ interface ForgetParts {
   user(tenant: string, userId: string): Promise<void>;
   /** Uploaded skills and whatever else is a tenant's. */
   tenant(tenant: string): Promise<void>;
+  /** The file in which this machine notes whom it has forgotten. Absent: it is the only machine. */
+  readonly notes?: string | undefined;
 }
 
 export interface ServiceContext extends ServiceDoor {

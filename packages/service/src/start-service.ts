@@ -34,6 +34,7 @@ import { type SharedNotices, shareNotices } from "./runs/share-notices.ts";
 import type { ServiceContext, ServiceLimits, ServiceTimes } from "./service-context.ts";
 import type { SkillShelf } from "./shelf/skill-shelf.ts";
 import { startSweep } from "./sweep.ts";
+import { startForgetting } from "./tenants/forget-elsewhere.ts";
 import { startOwnWorker } from "./workers/start-worker.ts";
 import { openWorkerRegistry } from "./workers/worker-registry.ts";
 
@@ -152,6 +153,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const work = advance && { engine, advance, slots, leaseMs, drainMs: GRACE_MS };
   const worker = work && (await startOwnWorker(work, context));
   const sweep = options.isWorker ? undefined : startSweep(context);
+  const forgetting = startForgetting(context);
   const watch = options.watch?.(context.notices);
   context.log.write("info", "started", { url: listener.url });
   let stopped: Promise<void> | undefined;
@@ -164,7 +166,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
         stopping.abort();
         watch?.stop();
         notices.stop();
-        await Promise.all([worker?.stop(graceMs), sweep?.stop()]);
+        await Promise.all([worker?.stop(graceMs), sweep?.stop(), forgetting?.stop()]);
         context.log.write("info", "stopped");
       });
       return stopped;

@@ -1,11 +1,16 @@
-/** What skills keep for users goes with the user: their data folders, and those in which their skills' commands were run. */
+/**
+ * What is kept for users goes with the user: the data folders of skills, those in which their commands were run, and the
+ * folders of the user's own runs.
+ */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { folderName, tryToRemove } from "@metier/base/files";
 import type { Places } from "@metier/base/places";
+import { listRuns, type RunSummary } from "../events/kept-runs.ts";
+import { runFolder } from "../events/run-log.ts";
 import { ownerOf } from "../invoke/invocation.ts";
 
-type DataPlaces = Pick<Places, "data" | "state">;
+type DataPlaces = Pick<Places, "data" | "state" | "runs">;
 
 interface ForgottenUser {
   readonly userId: string;
@@ -14,14 +19,23 @@ interface ForgottenUser {
 
 /** Of one user, in all skills. */
 export function forgetUserData(places: DataPlaces, user: ForgottenUser): void {
-  const name = `user-${folderName(ownerOf(user) ?? "")}`;
+  const owner = ownerOf(user) ?? "";
+  const name = `user-${folderName(owner)}`;
   removeWhere(places, (other) => other === name);
+  forgetRuns(places, ({ userId }) => userId === owner);
 }
 
 /** Of all users of a tenant. Ids of tenants are plain, so that the names of their users' folders begin alike. */
 export function forgetTenantData(places: DataPlaces, tenantId: string): void {
   const [start = ""] = folderName(ownerOf({ tenantId, userId: "" }) ?? "").split("@");
   removeWhere(places, (other) => other.startsWith(`user-${start}`));
+  forgetRuns(places, (run) => run.tenantId === tenantId);
+}
+
+/** As their logs say. One whose log is not to be read goes when it is old. */
+function forgetRuns(places: DataPlaces, isMeant: (run: RunSummary) => boolean): void {
+  const ids = listRuns(places).filter(isMeant);
+  for (const { runId } of ids) tryToRemove(runFolder(places, runId).folder);
 }
 
 function removeWhere({ data, state }: DataPlaces, isMeant: (name: string) => boolean): void {

@@ -1,9 +1,10 @@
 /** Data folders of users who are deleted. */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderName } from "@metier/base/files";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
+import { createRunId, runFolder } from "../../src/events/run-log.ts";
 import { ownerOf } from "../../src/invoke/invocation.ts";
 import { forgetTenantData, forgetUserData } from "../../src/run/forget-data.ts";
 
@@ -12,7 +13,7 @@ const OTHER = "t_0123456789abcdee";
 
 function fill() {
   const root = temporaryFolder();
-  const places = { data: join(root, "data"), state: join(root, "state") };
+  const places = { data: join(root, "data"), state: join(root, "state"), runs: join(root, "runs") };
   const folderOf = (skill: string, userId: string, tenantId?: string): string =>
     join(places.data, skill, `user-${folderName(ownerOf({ userId, tenantId }) ?? "")}`);
   const people = [["ada"], ["bob"], ["ada", TENANT], ["bob", TENANT], ["ada", OTHER]] as const;
@@ -44,8 +45,30 @@ test("a tenant's data goes with all of its users", () => {
   expect(left()).toBe(8);
 });
 
+test("the folders of a user's own runs go, as their logs say whose they are", () => {
+  const { places } = fill();
+  const idOf = (tenantId: string | undefined, userId: string): string => {
+    const runId = createRunId();
+    const { folder, log, work } = runFolder(places, runId);
+    mkdirSync(work, { recursive: true });
+    const head = { v: 1, runId, seq: 1, at: new Date().toISOString(), type: "run-started" };
+    const about = { skill: "a", source: "user", location: "", trust: "trusted", model: "m", depth: 0 };
+    const rest = { tools: [], workDir: work, cwd: work, env: [] };
+    const said = { ...head, ...about, ...rest, tenantId, userId: ownerOf({ userId, tenantId }) };
+    writeFileSync(log, `${JSON.stringify(said)}\n`);
+    return folder;
+  };
+  const [hers, his, hersElsewhere] = [idOf(TENANT, "ada"), idOf(TENANT, "bob"), idOf(undefined, "ada")];
+  const left = () => [hers, his, hersElsewhere].map((folder) => existsSync(folder));
+  forgetUserData(places, { userId: "ada", tenantId: TENANT });
+  expect(left()).toEqual([false, true, true]);
+  forgetTenantData(places, TENANT);
+  expect(left()).toEqual([false, false, true]);
+});
+
 test("where nothing was kept, nothing happens", () => {
   const root = temporaryFolder();
-  forgetTenantData({ data: join(root, "data"), state: join(root, "state") }, TENANT);
+  const places = { data: join(root, "data"), state: join(root, "state"), runs: join(root, "runs") };
+  forgetTenantData(places, TENANT);
   expect(existsSync(join(root, "data"))).toBe(false);
 });

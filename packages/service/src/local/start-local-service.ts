@@ -102,6 +102,7 @@ async function startOver(
     // Without slots it only answers requests, and workers elsewhere advance.
     ...(options.slots !== 0 && { openAdvance: advance }),
     forget: {
+      ...(bus && { notes: join(folder, "forgotten") }),
       run: async (runId) => tryToRemove(runFolder(places, runId).folder),
       async user(tenant, userId) {
         const user = { userId, tenantId: callerTenant(tenant) };

@@ -13,6 +13,7 @@ import { SYSTEM_TENANT } from "../keys/identity.ts";
 import { forgetUserQuotas } from "../quotas/quota-store.ts";
 import { SCHEDULE_KIND } from "../schedules/schedule.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { tellMachines } from "./forget-elsewhere.ts";
 import { forgetRuns } from "./forget-runs.ts";
 
 const KIND = "deletion";
@@ -112,6 +113,7 @@ async function forgetUser(
   });
   if (!isNoneLeft || !isQuiet) return false;
   await context.forget.user(tenant, userId);
+  await tellMachines(context, { tenant, userId });
   await forAllTenants(() => context.tidy());
   await people.forget(tenant, userId);
   return true;
@@ -142,6 +144,7 @@ async function forgetTenant(context: ServiceContext, tenant: string, isQuiet: bo
   if (!isNoneLeft || !isQuiet) return false;
   await context.engine.limit(tenant, {});
   await forTenant(tenant, () => context.forget.tenant(tenant));
+  await tellMachines(context, { tenant });
   await context.tenantKeys.destroy(tenant); // Whatever is left of it somewhere, in a backup too, is not to be read.
   await forTenant(tenant, () => records.forgetTenant(tenant));
   await forAllTenants(() => context.tidy());
