@@ -24,6 +24,13 @@ export function machineLine() {
   return `${date}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}, load ${load} at the start.`;
 }
 
+/** What is recorded of a bench. @param {string} name @returns {string | undefined} */
+export function readSection(name) {
+  const text = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
+  const [, rest] = text.split(`<!-- bench ${name} -->`);
+  return rest?.split(`<!-- end of bench ${name} -->`)[0];
+}
+
 /**
  * Puts a bench's section into the document, in place of its last one.
  *
