@@ -22,6 +22,7 @@ const ORAMA = "@orama/orama/dist/esm/index.js";
 export const METIER = "metier";
 export const SCAN = "plain scan";
 export const DESCRIPTIONS = "BM25 over descriptions";
+export const PLAIN = "plain BM25";
 const [MINISEARCH_NAME, ORAMA_NAME] = [
   `MiniSearch ${VERSIONS.minisearch}`,
   `Orama ${VERSIONS["@orama/orama"]}`,
@@ -37,6 +38,7 @@ export async function loadFinder(name) {
   if (name === METIER) return buildMetier;
   if (name === SCAN) return buildScan;
   if (name === DESCRIPTIONS) return buildDescriptions;
+  if (name === PLAIN) return buildPlain;
   const isSetUp = name.endsWith(SET_UP);
   return name.startsWith(MINISEARCH_NAME) ? loadMiniSearch(isSetUp) : loadOrama(isSetUp);
 }
@@ -68,6 +70,16 @@ function buildScan(documents) {
 /** @type {BuildIndex} */
 function buildDescriptions(documents) {
   return plainBm25(documents.map(({ location, description }) => ({ location, text: description })));
+}
+
+/** Over the same text as everyone. @type {BuildIndex} */
+function buildPlain(documents) {
+  return plainBm25(
+    documents.map(({ location, name, description, body }) => ({
+      location,
+      text: `${name}\n${description}\n${body}`,
+    })),
+  );
 }
 
 /** @param {boolean} isSetUp @returns {Promise<BuildIndex>} */

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MANIFEST_DEFAULTS, openFindIndex } from "@metier/skills";
 
-const [root = ".", cacheFolder = "."] = process.argv.slice(2);
+const [root = ".", cacheFolder = ".", query = ""] = process.argv.slice(2);
 const skills = readdirSync(root).map((name) => ({
   name,
   manifest: { ...MANIFEST_DEFAULTS, name, description: name },
@@ -12,5 +12,5 @@ const skills = readdirSync(root).map((name) => ({
   root,
 }));
 const index = await openFindIndex({ skills, cacheFolder });
-const found = index.find("review the release before you change anything");
+const found = index.find(query);
 process.stdout.write(`${index.filesRead} read, ${found.length} found\n`);

@@ -34,8 +34,8 @@ interface WriteOptions {
   readonly mode?: number;
 }
 
-/** A large text may come in pieces, so that nobody has to hold it as one. */
-type FileContent = string | Uint8Array | readonly string[];
+/** What is large may come in pieces, so that nobody has to hold it as one. */
+type FileContent = string | Uint8Array | readonly (string | Uint8Array)[];
 
 /** Keeps the mode and owner of a file that is there, and writes through a link to its target. */
 export function writeAtomic(file: string, content: FileContent, options: WriteOptions = {}): boolean {

@@ -1,14 +1,11 @@
 /**
- * A finder over the skills of a catalog. What was read of a skill file last time is taken from the cache while the
- * file is the same; only the others are read. The cache can be deleted at any time and never changes an answer.
+ * A finder over the skills of a catalog. While nothing changed, the index on disk is searched as it is; what was read of a
+ * skill file last time is taken from it while the file is the same. It can be deleted at any time and never changes an answer.
  */
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { endianness } from "node:os";
+import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
-import { readBounded, writeAtomic } from "@metier/base/files";
-import { VERSION } from "@metier/base/places";
+import { readBounded } from "@metier/base/files";
 import { compareText } from "@metier/base/text";
 import { MAX_SKILL_BYTES } from "../catalog/read-root.ts";
 import { currentStamp, isSettled, lastChange } from "../catalog/skill-index.ts";
@@ -17,14 +14,13 @@ import type { Skill } from "../skill/skill.ts";
 import { candidateForFile } from "../sources/skill-files.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import { type Finder, finderOver } from "./build-finder.ts";
-import {
-  createTokenStore,
-  createVocabulary,
-  PARTS,
-  sumOf,
-  type TokenStore,
-  type Tokens,
-} from "./token-store.ts";
+import { countPairs } from "./count-pairs.ts";
+import { FINGERPRINT_BYTES, type IndexContent, readFindIndex, writeFindIndex } from "./find-index-file.ts";
+import { createVocabulary } from "./number-words.ts";
+import { openReader } from "./score-skill.ts";
+import { buildPostings, type SearchArrays } from "./search-index.ts";
+import { openDictionary, packDictionary } from "./term-dictionary.ts";
+import { compactTokens, createTokenStore, PARTS, type TokenStore, type Tokens } from "./token-store.ts";
 
 export type FindableSkill = Pick<Skill, "name" | "manifest" | "form" | "location" | "root">;
 
@@ -61,257 +57,166 @@ export async function openFindIndex(options: FindIndexOptions): Promise<FindInde
   const { skills, cacheFolder } = options;
   const subject = [...new Set(skills.map(({ root }) => root))].sort(compareText).join("\0");
   const isIndexed = cacheFolder !== undefined && skills.length >= MIN_SKILLS;
-  const path = isIndexed ? join(cacheFolder, "find", `${digestOf(subject)}.bin`) : undefined;
+  const path = isIndexed ? join(cacheFolder, "find", `${digestOf(subject).toString("hex")}.bin`) : undefined;
   const old = path === undefined ? undefined : readFindIndex(path, subject);
-  const { store, files, filesRead, recalled } = await collect(options, old);
   const found = skills.map(({ name, location }) => ({ name, location }));
-  const tokens = store.finish();
-  const stored = files.filter((file) => file !== undefined);
-  if (old !== undefined && stored.length === recalled && old.files.length === recalled) {
-    return { ...finderOver(found, tokens, store.vocabulary), filesRead };
-  }
-  // Terms of skills that are gone would be taken for words that are known.
-  const all = compactTokens(tokens, store.vocabulary.terms, () => true);
+  const current = old && (await fingerprintSkills(options));
+  if (old && current && isSame(old, current)) return { ...finderOver(found, old.arrays), filesRead: 0 };
+  const { tokens, terms, fingerprints, changed, filesRead } = await collect(options, old, current);
+  const arrays = await buildInTurns(tokens, terms);
   if (path !== undefined) {
-    const kept =
-      stored.length === skills.length
-        ? all
-        : compactTokens(all.tokens, all.terms, (skill) => files[skill] !== undefined);
-    writeFindIndex(path, { subject, writtenAt: Date.now(), files: stored, ...kept });
+    const content = { ...arrays, fingerprints, changed };
+    writeFindIndex(path, { subject, writtenAt: Date.now(), arrays: content });
   }
-  return { ...finderOver(found, all.tokens, createVocabulary(all.terms)), filesRead };
+  return { ...finderOver(found, arrays), filesRead };
+}
+
+/** As `buildSearchArrays`, with a turn for the event loop between its steps. */
+async function buildInTurns(tokens: Tokens, terms: readonly string[]): Promise<SearchArrays> {
+  const dictionary = packDictionary(terms);
+  await giveTurn();
+  const postings = buildPostings(tokens, terms.length);
+  await giveTurn();
+  const pairs = countPairs(tokens, terms.length);
+  await giveTurn();
+  return { ...tokens, ...dictionary, ...postings, ...pairs };
+}
+
+/** What all skills are made of now, as far as their files' stamps tell. */
+async function fingerprintSkills({ skills, instructionsOf }: FindIndexOptions): Promise<Buffer> {
+  const fingerprints = Buffer.alloc(skills.length * FINGERPRINT_BYTES);
+  for (const [number, skill] of skills.entries()) {
+    if (number % BATCH === BATCH - 1) await giveTurn();
+    const source = skill.location === "" ? givenSource(skill, instructionsOf) : currentStamp(skill.location);
+    if (source !== undefined) fingerprint(skill, source).copy(fingerprints, number * FINGERPRINT_BYTES);
+  }
+  return fingerprints;
+}
+
+function givenSource({ name }: FindableSkill, instructionsOf: FindIndexOptions["instructionsOf"]): string {
+  return instructionsOf?.(name) ?? "";
+}
+
+/** `source` is the stamp of the skill's file, or the instructions of a skill that has none. */
+function fingerprint({ name, location, manifest }: FindableSkill, source: string): Buffer {
+  const { description, tags, whenToUse } = manifest;
+  return digestOf(JSON.stringify([location, source, name, description, tags, whenToUse]));
+}
+
+function digestOf(text: string): Buffer {
+  return hash("sha256", text, "buffer").subarray(0, FINGERPRINT_BYTES);
+}
+
+function giveTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Whether the index has these skills in this order, and no file changed as it was written. */
+function isSame({ writtenAt, arrays }: IndexContent, current: Buffer): boolean {
+  return current.equals(arrays.fingerprints) && arrays.changed.every((time) => isSettled(time, writtenAt));
 }
 
 interface Collected {
-  readonly store: TokenStore;
-  /** For each skill what the index keeps; `undefined` when it keeps nothing of it. */
-  readonly files: readonly (IndexedFile | undefined)[];
+  readonly tokens: Tokens;
+  readonly terms: readonly string[];
+  readonly fingerprints: Uint8Array;
+  readonly changed: Float64Array;
   readonly filesRead: number;
-  readonly recalled: number;
 }
 
 async function collect(
   { skills, instructionsOf, onProgress }: FindIndexOptions,
   old: IndexContent | undefined,
+  current: Buffer | undefined,
 ): Promise<Collected> {
-  const recall = openRecall(old);
-  const store = createTokenStore(createVocabulary(old?.terms));
-  const files: (IndexedFile | undefined)[] = [];
+  const recall = openRecall(old, current);
+  const store = createTokenStore(createVocabulary(termsOf(old)));
+  const fingerprints = new Uint8Array(skills.length * FINGERPRINT_BYTES);
+  const changed = new Float64Array(skills.length);
   let filesRead = 0;
-  let recalled = 0;
   for (const [number, skill] of skills.entries()) {
-    if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
-    const known = recall(skill, store);
-    if (known !== undefined) recalled += 1;
-    else if (skill.location !== "") {
-      onProgress?.({ what: "Indexing skills", done: number, total: skills.length });
-      filesRead += 1;
+    if (number % BATCH === BATCH - 1) await giveTurn();
+    let entry = recall(number, store);
+    if (entry === undefined) {
+      if (skill.location !== "") {
+        onProgress?.({ what: "Indexing skills", done: number, total: skills.length });
+        filesRead += 1;
+      }
+      entry = await readInto(store, skill, instructionsOf);
     }
-    files.push(known ?? (await readInto(store, skill, instructionsOf)));
+    fingerprints.set(entry.fingerprint, number * FINGERPRINT_BYTES);
+    changed[number] = entry.changed;
   }
-  return { store, files, filesRead, recalled };
+  const tokens = store.finish();
+  const { terms } = store.vocabulary;
+  // Terms of skills that are gone would be taken for words that are known.
+  const used = old === undefined ? { tokens, terms } : compactTokens(tokens, terms);
+  return { ...used, fingerprints, changed, filesRead };
 }
 
-/** Copies what the old index has of a skill whose file and manifest are the same. */
-function openRecall(
-  old: IndexContent | undefined,
-): (skill: FindableSkill, store: TokenStore) => IndexedFile | undefined {
-  if (old === undefined) return () => undefined;
-  const { lengths, numbers } = old.tokens;
-  const places = new Map<string, { file: IndexedFile; part: number; from: number }>();
-  let from = 0;
-  for (const [index, file] of old.files.entries()) {
-    const part = index * PARTS.length;
-    places.set(file.path, { file, part, from });
-    from += sumOf(lengths.subarray(part, part + PARTS.length));
+function termsOf(old: IndexContent | undefined): readonly string[] {
+  if (old === undefined) return [];
+  const { size, textOf } = openDictionary(old.arrays);
+  return Array.from({ length: size }, (_, term) => textOf(term));
+}
+
+/** What an index keeps of a skill beside its tokens. */
+interface Entry {
+  readonly fingerprint: Uint8Array;
+  readonly changed: number;
+}
+
+type Recall = (number: number, store: TokenStore) => Entry | undefined;
+
+/** Copies what the old index has of a skill that is made of the same. */
+function openRecall(old: IndexContent | undefined, current: Buffer | undefined): Recall {
+  if (old === undefined || current === undefined) return () => undefined;
+  const { lengths, numbers, changed, fingerprints } = old.arrays;
+  const { tokenStarts } = openReader(old.arrays);
+  const keyAt = (bytes: Uint8Array, number: number): string =>
+    Buffer.from(bytes.buffer, bytes.byteOffset + number * FINGERPRINT_BYTES, FINGERPRINT_BYTES).toString(
+      "latin1",
+    );
+  const places = new Map<string, number>();
+  for (const [place, time] of changed.entries()) {
+    if (isSettled(time, old.writtenAt)) places.set(keyAt(fingerprints, place), place);
   }
-  return (skill, store) => {
-    const place = places.get(skill.location);
-    if (place === undefined || !isSettled(place.file.changed, old.writtenAt)) return undefined;
-    if (currentStamp(skill.location) !== place.file.stamp) return undefined;
-    if (manifestDigest(skill) !== place.file.digest) return undefined;
-    const own = lengths.subarray(place.part, place.part + PARTS.length);
-    store.copy(own, numbers.subarray(place.from, place.from + sumOf(own)));
-    return place.file;
+  return (number, store) => {
+    const place = places.get(keyAt(current, number));
+    if (place === undefined) return undefined;
+    const own = lengths.subarray(place * PARTS.length, (place + 1) * PARTS.length);
+    store.copy(own, numbers.subarray(tokenStarts[place], tokenStarts[place + 1]));
+    const from = place * FINGERPRINT_BYTES;
+    const kept = fingerprints.subarray(from, from + FINGERPRINT_BYTES);
+    return { fingerprint: kept, changed: changed[place] ?? Number.POSITIVE_INFINITY };
   };
 }
 
-/** Gives what the index keeps of it: nothing without a file that can be read and whose path fits on a line. */
+/** A file that cannot be read is tried again next time; the skill is found by its manifest meanwhile. */
 async function readInto(
   store: TokenStore,
   skill: FindableSkill,
   instructionsOf: FindIndexOptions["instructionsOf"],
-): Promise<IndexedFile | undefined> {
+): Promise<Entry> {
   const { name, location, form, manifest } = skill;
   const { description, tags, whenToUse } = manifest;
   const about = { name, description, tags, whenToUse };
-  const read = location === "" ? undefined : readBounded(location, MAX_SKILL_BYTES);
-  if (!read?.ok) {
-    store.add({ ...about, body: instructionsOf?.(name) ?? "" });
-    return undefined;
+  if (location === "") {
+    const body = givenSource(skill, instructionsOf);
+    store.add({ ...about, body });
+    return { fingerprint: fingerprint(skill, body), changed: 0 };
+  }
+  const read = readBounded(location, MAX_SKILL_BYTES);
+  if (!read.ok) {
+    store.add({ ...about, body: givenSource(skill, instructionsOf) });
+    return { fingerprint: new Uint8Array(FINGERPRINT_BYTES), changed: Number.POSITIVE_INFINITY };
   }
   const parsed = parseSkill(candidateForFile(location, form), read.text);
   const { body } = parsed instanceof Promise ? await parsed : parsed;
   store.add({ ...about, body });
-  if (/[\t\n]/.test(location)) return undefined;
-  const { stats } = read;
-  return { path: location, stamp: stampOf(stats), changed: lastChange(stats), digest: manifestDigest(skill) };
+  return fileEntry(skill, read.stats);
 }
 
-function manifestDigest({ name, manifest: { description, tags, whenToUse } }: FindableSkill): string {
-  return digestOf(JSON.stringify([name, description, tags, whenToUse]));
-}
-
-function digestOf(text: string): string {
-  return hash("sha256", text, "hex").slice(0, 24);
-}
-
-/** Some skills out of many, and only the terms they have, numbered as they occur: as if nothing else had been read. */
-function compactTokens(
-  { lengths, numbers }: Tokens,
-  terms: readonly string[],
-  isKept: (skill: number) => boolean,
-): Pick<IndexContent, "tokens" | "terms"> {
-  const kept = new Uint32Array(numbers.length);
-  const keptLengths: number[] = [];
-  const usedTerms: string[] = [];
-  /** By old number the new one plus one. */
-  const renumbered = new Uint32Array(terms.length);
-  let count = 0;
-  let from = 0;
-  for (let skill = 0; skill * PARTS.length < lengths.length; skill++) {
-    const own = lengths.subarray(skill * PARTS.length, (skill + 1) * PARTS.length);
-    const to = from + sumOf(own);
-    if (isKept(skill)) {
-      keptLengths.push(...own);
-      for (let token = from; token < to; token++) {
-        const old = numbers[token] ?? 0;
-        if (renumbered[old] === 0) renumbered[old] = usedTerms.push(terms[old] ?? "");
-        kept[count++] = (renumbered[old] ?? 1) - 1;
-      }
-    }
-    from = to;
-  }
-  const tokens = { lengths: Uint32Array.from(keptLengths), numbers: kept.slice(0, count) };
-  return { tokens, terms: usedTerms };
-}
-
-// The index on disk: a line of JSON, the terms, the skill files with their stamps, and two arrays of numbers. Anything that
-// is not exactly as it was written counts as not there.
-
-/** Raise when the same text would become other numbers, or the file another form. */
-const FORMAT = 2;
-
-interface IndexedFile {
-  /** The skill file. */
-  readonly path: string;
-  readonly stamp: string;
-  /** The last change in milliseconds. */
-  readonly changed: number;
-  /** Of what the manifest says: name, description and the like. */
-  readonly digest: string;
-}
-
-interface IndexContent {
-  /** What the index is for; another text here makes the file count as not there. */
-  readonly subject: string;
-  readonly writtenAt: number;
-  readonly terms: readonly string[];
-  /** In the order of the tokens. */
-  readonly files: readonly IndexedFile[];
-  readonly tokens: Tokens;
-}
-
-interface Heading extends Pick<IndexContent, "subject" | "writtenAt"> {
-  readonly index: string;
-  /** In bytes. */
-  readonly terms: number;
-  /** In bytes. */
-  readonly files: number;
-  readonly skills: number;
-  readonly tokens: number;
-  readonly checksum: number;
-}
-
-const INDEX = `metier-find ${FORMAT} ${VERSION} ${endianness()}`;
-const LINE_END = 0x0a;
-
-/** A reader sees the old index or the new one, whole; the last of two writers wins. */
-export function writeFindIndex(path: string, content: IndexContent): void {
-  const { subject, writtenAt, terms, files, tokens } = content;
-  const termBytes = Buffer.from(terms.join("\n"));
-  const lines = files.map((file) => [file.path, file.stamp, file.changed, file.digest].join("\t"));
-  const fileBytes = Buffer.from(lines.join("\n"));
-  const data = Buffer.concat([termBytes, fileBytes, bytesOf(tokens.lengths), bytesOf(tokens.numbers)]);
-  const facts: Omit<Heading, "checksum"> = {
-    index: INDEX,
-    subject,
-    writtenAt,
-    terms: termBytes.length,
-    files: fileBytes.length,
-    skills: files.length,
-    tokens: tokens.numbers.length,
-  };
-  const heading: Heading = { ...facts, checksum: checksumOf(facts, data) };
-  try {
-    writeAtomic(path, Buffer.concat([Buffer.from(`${JSON.stringify(heading)}\n`), data]), { flush: false });
-  } catch {
-    // No room or no permission: the next search reads as much as this one.
-  }
-}
-
-/** `undefined` when there is none, or none that can be used. */
-export function readFindIndex(path: string, subject: string): IndexContent | undefined {
-  try {
-    const bytes = readFileSync(path);
-    const end = bytes.indexOf(LINE_END);
-    const heading = JSON.parse(bytes.toString("utf8", 0, end)) as Heading;
-    const data = bytes.subarray(end + 1);
-    const isSame = heading.index === INDEX && heading.subject === subject;
-    const { checksum, ...facts } = heading;
-    return isSame && checksumOf(facts, data) === checksum ? unpack(heading, data) : undefined;
-  } catch {
-    return undefined; // Absent, unreadable or cut short: everything is read anew.
-  }
-}
-
-/** Of everything: a wrong number in the heading would read the data as something else. */
-function checksumOf(facts: Omit<Heading, "checksum">, data: Buffer): number {
-  return crc32(data, crc32(JSON.stringify(facts)));
-}
-
-function unpack(heading: Heading, data: Buffer): IndexContent {
-  const { subject, writtenAt, skills } = heading;
-  const lengthsAt = heading.terms + heading.files;
-  const numbersAt = lengthsAt + skills * PARTS.length * 4;
-  return {
-    subject,
-    writtenAt,
-    terms: linesOf(data.toString("utf8", 0, heading.terms)),
-    files: linesOf(data.toString("utf8", heading.terms, lengthsAt)).map(unpackFile),
-    tokens: {
-      lengths: numbersOf(data, lengthsAt, skills * PARTS.length),
-      numbers: numbersOf(data, numbersAt, heading.tokens),
-    },
-  };
-}
-
-function unpackFile(line: string): IndexedFile {
-  const [path = "", stamp = "", changed = "", digest = ""] = line.split("\t");
-  return { path, stamp, changed: Number(changed), digest };
-}
-
-function linesOf(text: string): readonly string[] {
-  return text === "" ? [] : text.split("\n");
-}
-
-function bytesOf(numbers: Uint32Array): Uint8Array {
-  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
-}
-
-/** A copy: in the file the numbers stand at any place, in memory only at every fourth. */
-function numbersOf(data: Buffer, from: number, count: number): Uint32Array {
-  const numbers = new Uint32Array(count);
-  bytesOf(numbers).set(data.subarray(from, from + count * 4));
-  return numbers;
+function fileEntry(skill: FindableSkill, stats: BigIntStats): Entry {
+  return { fingerprint: fingerprint(skill, stampOf(stats)), changed: lastChange(stats) };
 }

@@ -18,18 +18,29 @@ const IS_LETTER = /[\p{L}\p{N}\p{M}]/u;
 
 /** Gives each word of `text` between `from` and `to`, as written. What follows an apostrophe is left out. */
 export function eachWord(text: string, from: number, to: number, visit: (word: string) => void): void {
+  const units = Uint16Array.from({ length: to - from }, (_, at) => text.charCodeAt(from + at));
+  eachWordSpan(units, 0, units.length, (start, end) => visit(text.slice(from + start, from + end)));
+}
+
+/** As `eachWord`, over the UTF-16 units of a text: where each word begins and ends. */
+export function eachWordSpan(
+  units: Uint16Array,
+  from: number,
+  to: number,
+  visit: (start: number, end: number) => void,
+): void {
   let at = from;
   while (at < to) {
-    const kind = kindAt(text, at);
-    if (kind === WORD) visit(text.charAt(at));
+    const kind = kindAt(units, at);
+    if (kind === WORD) visit(at, at + 1);
     if (kind !== LETTER) {
       at += 1;
       continue;
     }
     const start = at;
-    at = endOfLetters(text, at + 1, to);
-    if (at - start <= MAX_WORD) visit(text.slice(start, at));
-    if (isApostrophe(text, at)) at = endOfLetters(text, at + 1, to);
+    at = endOfLetters(units, at + 1, to);
+    if (at - start <= MAX_WORD) visit(start, at);
+    if (at < to && isApostrophe(units[at])) at = endOfLetters(units, at + 1, to);
   }
 }
 
@@ -59,19 +70,18 @@ export function foldWord(word: string): string {
     .toLowerCase();
 }
 
-function endOfLetters(text: string, from: number, to: number): number {
+function endOfLetters(units: Uint16Array, from: number, to: number): number {
   let at = from;
-  while (at < to && kindAt(text, at) === LETTER) at += 1;
+  while (at < to && kindAt(units, at) === LETTER) at += 1;
   return at;
 }
 
-function isApostrophe(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
+function isApostrophe(unit: number | undefined): boolean {
   return unit === 0x27 || unit === 0x2019;
 }
 
-function kindAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
+function kindAt(units: Uint16Array, at: number): number {
+  const unit = units[at] ?? 0;
   const known = KINDS[unit] ?? 0;
   return known === 0 ? classify(unit) : known;
 }

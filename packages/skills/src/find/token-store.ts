@@ -1,5 +1,7 @@
 /** Skills as numbers: the terms of each part in order, all in one array. What the disk keeps and postings are made of. */
-import { eachWord, splitCompound, termOf } from "./split-words.ts";
+import { type GrowingNumbers, growingNumbers } from "./growing-numbers.ts";
+import { createWordReader, type Vocabulary, type WordReader } from "./number-words.ts";
+import { eachWord, splitCompound } from "./split-words.ts";
 
 /** What of a skill is searched. */
 export interface FindDocument {
@@ -30,20 +32,18 @@ export interface TokenStore {
 
 /** What a skill has beyond this many tokens is not searched: room for some 200 KB of text. */
 const MAX_TOKENS = 20_000;
-/** Longer substrings are views, which would keep the whole skill file in memory. */
-const MAX_COPIED = 12;
 
 export function createTokenStore(vocabulary: Vocabulary): TokenStore {
   const lengths = growingNumbers();
   const numbers = growingNumbers();
   const parts = PARTS.map(() => growingNumbers());
-  const numberOf = wordNumberer(vocabulary);
+  const words = createWordReader(vocabulary);
 
   return {
     vocabulary,
 
     add(document) {
-      takeApart(document, numberOf, parts);
+      takeApart(document, words, parts);
       for (const part of parts) {
         const taken = part.view();
         numbers.append(taken);
@@ -61,82 +61,48 @@ export function createTokenStore(vocabulary: Vocabulary): TokenStore {
   };
 }
 
-/** The number of a word as written; -1 for a stop word. */
-type NumberOfWord = (word: string) => number;
-
-/** Each spelling is made a term once, however often it occurs. */
-function wordNumberer(vocabulary: Vocabulary): NumberOfWord {
-  const spellings = new Map<string, number>();
-  return (word) => {
-    const known = spellings.get(word);
-    if (known !== undefined) return known;
-    const own = word.length > MAX_COPIED ? Buffer.from(word, "utf16le").toString("utf16le") : word;
-    const term = termOf(own);
-    const number = term === undefined ? -1 : vocabulary.add(term);
-    spellings.set(own, number);
-    return number;
-  };
-}
-
+/** What a skill has beyond `MAX_TOKENS` is left out, and its words stay unknown. */
 function takeApart(
   { name, description, whenToUse = "", tags = [], body }: FindDocument,
-  numberOf: NumberOfWord,
+  words: WordReader,
   parts: readonly GrowingNumbers[],
 ): void {
   let room = MAX_TOKENS;
-  const addWord = (part: number, word: string): void => {
-    const number = room > 0 ? numberOf(word) : -1;
-    if (number < 0) return;
-    parts[part]?.push(number);
-    room -= 1;
+  const addText = (part: number, text: string): void => {
+    words.load(text);
+    room = words.read(0, text.length, partAt(parts, part), room);
   };
   eachWord(name, 0, name.length, (word) => {
-    for (const each of [...splitCompound(word), word]) addWord(NAME, each);
+    for (const each of [...splitCompound(word), word]) addText(NAME, each);
   });
-  for (const text of [description, whenToUse, ...tags]) {
-    eachWord(text, 0, text.length, (word) => addWord(ABOUT, word));
+  for (const text of [description, whenToUse, ...tags]) addText(ABOUT, text);
+  words.load(body);
+  eachBodyLine(body, (part, from, to) => {
+    room = words.read(from, to, partAt(parts, part), room);
+  });
+}
+
+function partAt(parts: readonly GrowingNumbers[], part: number): GrowingNumbers {
+  const numbers = parts[part];
+  if (numbers === undefined) throw new RangeError(`A skill has no part ${part}.`);
+  return numbers;
+}
+
+/** The terms that the tokens have, numbered as they occur: as if nothing else had been read. */
+export function compactTokens(
+  { lengths, numbers }: Tokens,
+  terms: readonly string[],
+): { readonly tokens: Tokens; readonly terms: readonly string[] } {
+  const usedTerms: string[] = [];
+  /** By old number the new one plus one. */
+  const renumbered = new Uint32Array(terms.length);
+  const used = new Uint32Array(numbers.length);
+  for (let token = 0; token < numbers.length; token++) {
+    const old = numbers[token] ?? 0;
+    if (renumbered[old] === 0) renumbered[old] = usedTerms.push(terms[old] ?? "");
+    used[token] = (renumbered[old] ?? 1) - 1;
   }
-  eachBodyLine(body, (part, from, to) => eachWord(body, from, to, (word) => addWord(part, word)));
-}
-
-interface GrowingNumbers {
-  push(number: number): void;
-  append(numbers: Uint32Array): void;
-  clear(): void;
-  /** What is in it now; overwritten by what comes next. */
-  view(): Uint32Array;
-}
-
-function growingNumbers(): GrowingNumbers {
-  let room = new Uint32Array(1024);
-  let length = 0;
-  const reserve = (wanted: number): void => {
-    if (wanted <= room.length) return;
-    const larger = new Uint32Array(Math.max(wanted, room.length * 2));
-    larger.set(room.subarray(0, length));
-    room = larger;
-  };
-  return {
-    push(number) {
-      if (length === room.length) reserve(length + 1);
-      room[length++] = number;
-    },
-    append(numbers) {
-      reserve(length + numbers.length);
-      room.set(numbers, length);
-      length += numbers.length;
-    },
-    clear() {
-      length = 0;
-    },
-    view: () => room.subarray(0, length),
-  };
-}
-
-export function sumOf(numbers: Uint32Array): number {
-  let sum = 0;
-  for (let index = 0; index < numbers.length; index++) sum += numbers[index] ?? 0;
-  return sum;
+  return { tokens: { lengths, numbers: used }, terms: usedTerms };
 }
 
 /** A part of a skill, and how much a word in it counts. */
@@ -191,29 +157,4 @@ function fenceMark(body: string, from: number, to: number): string {
   while (at < to && (body.charAt(at) === " " || body.charAt(at) === "\t")) at += 1;
   const mark = body.charAt(at);
   return (mark === "`" || mark === "~") && body.startsWith(mark.repeat(3), at) ? mark : "";
-}
-
-/** The terms of an index and their numbers. */
-export interface Vocabulary {
-  /** By number. */
-  readonly terms: readonly string[];
-  /** The number of a term; -1 when there is no such term. */
-  numberOf(term: string): number;
-  /** The number of a term, which a new one gets now. */
-  add(term: string): number;
-}
-
-export function createVocabulary(known: readonly string[] = []): Vocabulary {
-  const terms = [...known];
-  const numbers = new Map(terms.map((term, number) => [term, number]));
-  return {
-    terms,
-    numberOf: (term) => numbers.get(term) ?? -1,
-    add(term) {
-      const found = numbers.get(term);
-      if (found !== undefined) return found;
-      numbers.set(term, terms.length);
-      return terms.push(term) - 1;
-    },
-  };
 }

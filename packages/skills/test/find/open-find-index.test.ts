@@ -1,16 +1,26 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
-import { buildFinder } from "../../src/find/build-finder.ts";
-import {
-  type FindableSkill,
-  openFindIndex,
-  readFindIndex,
-  writeFindIndex,
-} from "../../src/find/open-find-index.ts";
+import { buildFinder, finderOver } from "../../src/find/build-finder.ts";
+import { readFindIndex, writeFindIndex } from "../../src/find/find-index-file.ts";
+import { type FindableSkill, openFindIndex } from "../../src/find/open-find-index.ts";
 import { MANIFEST_DEFAULTS } from "../../src/validate/build-manifest.ts";
 
 const COUNT = 60;
@@ -75,6 +85,16 @@ function pretendLater(cacheFolder: string): void {
   const content = readFindIndex(file, subject);
   if (content === undefined) throw new Error("There is no index.");
   writeFindIndex(file, { ...content, writtenAt: content.writtenAt + 10_000 });
+}
+
+/** Its length stays, and so does all that follows. */
+function editHeading(file: string, edit: (line: string) => string): void {
+  const bytes = readFileSync(file);
+  const end = bytes.indexOf("\n");
+  const line = edit(bytes.toString("utf8", 0, end))
+    .slice(0, end)
+    .padEnd(end);
+  writeFileSync(file, Buffer.concat([Buffer.from(line), bytes.subarray(end)]));
 }
 
 describe("the index of what can be found", () => {
@@ -157,6 +177,105 @@ describe("the index of what can be found", () => {
     const index = await openFindIndex({ skills, cacheFolder });
     expect(index.filesRead).toBe(COUNT);
     expect(answersOf(index)).toEqual(expectedAnswers(skills, bodies));
+  });
+
+  test.each([
+    [
+      "of another version",
+      (file: string) => editHeading(file, (line) => line.replace(/metier-find \d+/, "metier-find 1")),
+    ],
+    [
+      "for other folders",
+      (file: string) => editHeading(file, (line) => line.replace('"subject":"', '"subject":"/')),
+    ],
+    ["that others can write", (file: string) => chmodSync(file, 0o666)],
+    [
+      "that is a link",
+      (file: string) => {
+        renameSync(file, `${file}.moved`);
+        symlinkSync(`${file}.moved`, file);
+      },
+    ],
+  ])("an index %s is not used, and replaced by one that is", async (_, change) => {
+    const { cacheFolder, skills, bodies } = plant();
+    await openFindIndex({ skills, cacheFolder });
+    pretendLater(cacheFolder);
+    const file = indexFile(cacheFolder);
+    change(file);
+    expect((await openFindIndex({ skills, cacheFolder })).filesRead).toBe(COUNT);
+    rmSync(`${file}.moved`, { force: true });
+    pretendLater(cacheFolder);
+    const index = await openFindIndex({ skills, cacheFolder });
+    expect([index.filesRead, lstatSync(file).isFile(), lstatSync(file).mode & 0o777]).toEqual([
+      0,
+      true,
+      0o600,
+    ]);
+    expect(answersOf(index)).toEqual(expectedAnswers(skills, bodies));
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("an index of another user is not used", async () => {
+    const { cacheFolder, skills } = plant();
+    await openFindIndex({ skills, cacheFolder });
+    pretendLater(cacheFolder);
+    chownSync(indexFile(cacheFolder), 12_345, 12_345);
+    expect((await openFindIndex({ skills, cacheFolder })).filesRead).toBe(COUNT);
+    expect(lstatSync(indexFile(cacheFolder)).uid).toBe(0);
+  });
+
+  test("wrong bytes anywhere make it count as not there", async () => {
+    const { cacheFolder, skills } = plant();
+    await openFindIndex({ skills, cacheFolder });
+    const file = indexFile(cacheFolder);
+    const bytes = readFileSync(file);
+    const subject = skills[0]?.root ?? "";
+    expect(readFindIndex(file, subject)).toBeDefined();
+    fc.assert(
+      fc.property(
+        fc.nat(bytes.length - 1),
+        fc.integer({ min: 1, max: 255 }),
+        fc.boolean(),
+        (at, change, isCut) => {
+          const damaged = Buffer.from(isCut ? bytes.subarray(0, at) : bytes);
+          if (!isCut) damaged[at] = (damaged[at] ?? 0) ^ change;
+          writeFileSync(file, damaged);
+          expect(readFindIndex(file, subject)).toBeUndefined();
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test("numbers that nobody would write, with the right checksum, are refused or do no harm", async () => {
+    const { cacheFolder, skills } = plant();
+    await openFindIndex({ skills, cacheFolder });
+    const file = indexFile(cacheFolder);
+    const subject = skills[0]?.root ?? "";
+    const content = readFindIndex(file, subject);
+    if (content === undefined) throw new Error("There is no index.");
+    const { arrays } = content;
+    const names = Object.keys(arrays) as (keyof typeof arrays)[];
+    const found = skills.map(({ name, location }) => ({ name, location }));
+    const wild = fc.oneof(fc.constantFrom(0, 1, 2 ** 16 - 1, 2 ** 31, 2 ** 32 - 1), fc.nat());
+    let refused = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        fc.array(fc.tuple(fc.nat(), wild), { maxLength: 5 }),
+        fc.nat(3),
+        (name, edits, cut) => {
+          const numbers = arrays[name].slice(0, Math.max(arrays[name].length - cut, 0));
+          for (const [at, value] of edits) numbers[at % (numbers.length || 1)] = value;
+          writeFindIndex(file, { ...content, arrays: { ...arrays, [name]: numbers } });
+          const read = readFindIndex(file, subject);
+          if (read === undefined) refused += 1;
+          else
+            for (const hits of answersOf(finderOver(found, read.arrays))) expect(hits).toBeInstanceOf(Array);
+        },
+      ),
+      { numRuns: 500 },
+    );
+    expect(refused).toBeGreaterThan(100);
   });
 
   test("a cache that cannot be written is no fault", async () => {

@@ -1,0 +1,149 @@
+/**
+ * From text to the numbers of its terms. A text is read as numbers, and each spelling is made a term once, however often it
+ * occurs: no word becomes a string of its own but the first time.
+ */
+import { endianness } from "node:os";
+import type { GrowingNumbers } from "./growing-numbers.ts";
+import { eachWordSpan, termOf } from "./split-words.ts";
+
+export interface WordReader {
+  /** The text that is read next. */
+  load(text: string): void;
+  /** Appends the terms of the words between two places, at most so many; gives how many more there may be. */
+  read(from: number, to: number, into: GrowingNumbers, room: number): number;
+}
+
+/** In place of the number of a stop word. */
+const NOTHING = 0xffffffff;
+const FIRST_SPELLINGS = 2 ** 13;
+
+export function createWordReader(vocabulary: Vocabulary): WordReader {
+  const spellings = createSpellings(vocabulary);
+  let units = new Uint16Array(2 ** 16);
+  let bytes = Buffer.from(units.buffer);
+  return {
+    load(text) {
+      if (text.length > units.length) {
+        units = new Uint16Array(text.length * 2);
+        bytes = Buffer.from(units.buffer);
+      }
+      bytes.write(text, "utf16le");
+      if (endianness() === "BE") bytes.swap16();
+    },
+    read(from, to, into, room) {
+      let left = room;
+      eachWordSpan(units, from, to, (start, end) => {
+        if (left === 0) return;
+        const number = spellings.numberOf(units, start, end);
+        if (number === NOTHING) return;
+        into.push(number);
+        left -= 1;
+      });
+      return left;
+    },
+  };
+}
+
+interface Spellings {
+  /** The number of the term of the word between two places; `NOTHING` for a stop word. */
+  numberOf(units: Uint16Array, start: number, end: number): number;
+}
+
+/** A hash table over the units of all spellings, one behind the other. */
+function createSpellings(vocabulary: Vocabulary): Spellings {
+  let pool = new Uint16Array(2 ** 16);
+  /** By spelling: where its units end, and the number of its term. The first one is none. */
+  let ends = new Uint32Array(FIRST_SPELLINGS);
+  let numbers = new Uint32Array(FIRST_SPELLINGS);
+  let count = 1;
+  /** Two for each place: a hash and its spelling, 0 where nothing is. Twice as many places as there may be spellings. */
+  let slots = new Uint32Array(FIRST_SPELLINGS * 4);
+
+  const isSpelling = (spelling: number, units: Uint16Array, start: number, end: number): boolean => {
+    const from = ends[spelling - 1] ?? 0;
+    const length = end - start;
+    if ((ends[spelling] ?? 0) - from !== length) return false;
+    for (let at = 0; at < length; at++) if (pool[from + at] !== units[start + at]) return false;
+    return true;
+  };
+  const enlarge = (): void => {
+    const old = slots;
+    slots = new Uint32Array(old.length * 2);
+    for (let slot = 0; slot < old.length; slot += 2) {
+      if (old[slot + 1] !== 0) fillSlot(slots, old[slot] ?? 0, old[slot + 1] ?? 0);
+    }
+    ends = enlarged(ends);
+    numbers = enlarged(numbers);
+  };
+  const add = (units: Uint16Array, start: number, end: number, hash: number): number => {
+    const word = units.subarray(start, end);
+    const from = ends[count - 1] ?? 0;
+    if (from + word.length > pool.length) {
+      const larger = new Uint16Array(pool.length * 2);
+      larger.set(pool);
+      pool = larger;
+    }
+    pool.set(word, from);
+    const term = termOf(String.fromCharCode(...word));
+    const number = term === undefined ? NOTHING : vocabulary.add(term);
+    if (count === ends.length) enlarge();
+    fillSlot(slots, hash, count);
+    ends[count] = from + word.length;
+    numbers[count] = number;
+    count += 1;
+    return number;
+  };
+
+  return {
+    numberOf(units, start, end) {
+      let hash = 0x811c9dc5;
+      for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] ?? 0), 0x01000193);
+      hash = (hash ^ (hash >>> 15)) >>> 0;
+      const mask = slots.length - 1;
+      for (let slot = (hash * 2) & mask; slots[slot + 1] !== 0; slot = (slot + 2) & mask) {
+        const spelling = slots[slot + 1] ?? 0;
+        if (slots[slot] === hash && isSpelling(spelling, units, start, end)) return numbers[spelling] ?? 0;
+      }
+      return add(units, start, end, hash);
+    },
+  };
+}
+
+function fillSlot(slots: Uint32Array, hash: number, spelling: number): void {
+  const mask = slots.length - 1;
+  let slot = (hash * 2) & mask;
+  while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+  slots[slot] = hash;
+  slots[slot + 1] = spelling;
+}
+
+function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(numbers.length * 2);
+  larger.set(numbers);
+  return larger;
+}
+
+/** The terms of an index while it is made, and their numbers. */
+export interface Vocabulary {
+  /** By number. */
+  readonly terms: readonly string[];
+  /** The number of a term; -1 when there is no such term. */
+  numberOf(term: string): number;
+  /** The number of a term, which a new one gets now. */
+  add(term: string): number;
+}
+
+export function createVocabulary(known: readonly string[] = []): Vocabulary {
+  const terms = [...known];
+  const numbers = new Map(terms.map((term, number) => [term, number]));
+  return {
+    terms,
+    numberOf: (term) => numbers.get(term) ?? -1,
+    add(term) {
+      const found = numbers.get(term);
+      if (found !== undefined) return found;
+      numbers.set(term, terms.length);
+      return terms.push(term) - 1;
+    },
+  };
+}

@@ -1,0 +1,220 @@
+/**
+ * The terms of an index and their numbers, as arrays of numbers alone: a file's bytes are a dictionary as they are, and no
+ * term becomes a string before one is asked for. Finds a term by its text, and those that are one letter away from a word.
+ */
+import { compareText } from "@metier/base/text";
+
+export interface TermDictionary {
+  /** How many terms there are. */
+  readonly size: number;
+  /** The number of a term; -1 when there is no such term. */
+  numberOf(term: string): number;
+  textOf(term: number): string;
+  /** The terms that are one letter away from a word, by their text: the same whatever their numbers are. */
+  near(word: string): readonly number[];
+}
+
+/** What a dictionary is made of, in memory and on disk. */
+export interface DictionaryArrays {
+  /** The UTF-16 units of all terms, one term behind the other. */
+  readonly units: Uint16Array;
+  /** For each term where its units begin, and at the end where the last one's end. */
+  readonly starts: Uint32Array;
+  /** A hash table, a power of two long: a term's number plus one, or 0 where nothing is. */
+  readonly slots: Uint32Array;
+  /** All terms twice, those of one shape side by side. */
+  readonly byShape: Uint32Array;
+  /** The shapes that occur, ascending. Two may be one by chance: they only say where to look. */
+  readonly shapes: Uint32Array;
+  /** For each shape where its terms begin in `byShape`, and at the end their number. */
+  readonly shapeStarts: Uint32Array;
+}
+
+/** Shorter words, and those with a digit, are never taken for a misspelling. */
+const MIN_LENGTH = 4;
+
+/** From this length on a shape has three letters of a term's beginning or end. */
+const LONG = 8;
+
+/**
+ * A word that is one letter off is as long as what was meant, give or take one, and begins or ends alike: an edit reaches two
+ * letters at most, so that the first two, or the last one, are the same, and in long words the first or last three. A term
+ * has two shapes, therefore; `length` is that of the term that is meant.
+ */
+function shapesOf(word: string, length: number): readonly [number, number] {
+  const isLong = length >= LONG;
+  let begin = Math.imul(length, 0x85ebca6b);
+  let end = Math.imul(begin ^ word.charCodeAt(0), 0xc2b2ae35);
+  for (let at = 0; at < (isLong ? 3 : 2); at++) begin = Math.imul(begin ^ word.charCodeAt(at), 0x9e3779b1);
+  for (let at = 1; at <= (isLong ? 3 : 1); at++) {
+    end = Math.imul(end ^ word.charCodeAt(word.length - at), 0x27d4eb2f);
+  }
+  return [begin >>> 0, end >>> 0];
+}
+
+export function packDictionary(terms: readonly string[]): DictionaryArrays {
+  const starts = new Uint32Array(terms.length + 1);
+  for (const [number, term] of terms.entries()) starts[number + 1] = (starts[number] ?? 0) + term.length;
+  const units = new Uint16Array(starts[terms.length] ?? 0);
+  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(terms.length * 2 + 2)));
+  for (const [number, term] of terms.entries()) {
+    const start = starts[number] ?? 0;
+    for (let at = 0; at < term.length; at++) units[start + at] = term.charCodeAt(at);
+    let slot = hashOf(term) & (slots.length - 1);
+    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+    slots[slot] = number + 1;
+  }
+  return { units, starts, slots, ...sortByShape(terms) };
+}
+
+function sortByShape(terms: readonly string[]): Pick<DictionaryArrays, "byShape" | "shapes" | "shapeStarts"> {
+  const termShapes = new Uint32Array(terms.length * 2);
+  for (const [number, term] of terms.entries()) {
+    const [one, other] = shapesOf(term, term.length);
+    termShapes[number * 2] = one;
+    termShapes[number * 2 + 1] = other;
+  }
+  const sorted = termShapes.slice().sort();
+  const shapes = sorted.filter((shape, index) => index === 0 || shape !== sorted[index - 1]);
+  const shapeStarts = new Uint32Array(shapes.length + 1);
+  const places = termShapes.map((shape) => indexOf(shapes, shape));
+  for (const place of places) shapeStarts[place + 1] = (shapeStarts[place + 1] ?? 0) + 1;
+  for (let shape = 1; shape <= shapes.length; shape++) {
+    shapeStarts[shape] = (shapeStarts[shape] ?? 0) + (shapeStarts[shape - 1] ?? 0);
+  }
+  const next = shapeStarts.slice();
+  const byShape = new Uint32Array(places.length);
+  for (const [index, place] of places.entries()) {
+    const at = next[place] ?? 0;
+    byShape[at] = index >>> 1;
+    next[place] = at + 1;
+  }
+  return { byShape, shapes, shapeStarts };
+}
+
+/** No term is longer: a word has 64 letters at most, and spelled out each of them becomes 18 at most. */
+const MAX_TERM = 64 * 18;
+
+/** Whether these arrays can be read as a dictionary without leaving any of them. */
+export function isDictionary(arrays: DictionaryArrays): boolean {
+  const { units, starts, slots, byShape, shapes, shapeStarts } = arrays;
+  const size = starts.length - 1;
+  return (
+    size >= 0 &&
+    ascends(starts, units.length) &&
+    longest(starts) <= MAX_TERM &&
+    ascends(shapeStarts, size * 2) &&
+    shapeStarts.length === shapes.length + 1 &&
+    byShape.length === size * 2 &&
+    // A table without a free slot would be searched for ever.
+    slots.length > size &&
+    Number.isInteger(Math.log2(slots.length)) &&
+    slots.includes(0) &&
+    areBelow(slots, size + 1) &&
+    areBelow(byShape, size)
+  );
+}
+
+function longest(starts: Uint32Array): number {
+  let length = 0;
+  for (let term = 1; term < starts.length; term++) {
+    length = Math.max(length, (starts[term] ?? 0) - (starts[term - 1] ?? 0));
+  }
+  return length;
+}
+
+function areBelow(numbers: Uint32Array, limit: number): boolean {
+  for (let index = 0; index < numbers.length; index++) if ((numbers[index] ?? 0) >= limit) return false;
+  return true;
+}
+
+/** Whether numbers begin at 0, never fall, and end with this one: where pieces of something begin. */
+export function ascends(starts: Uint32Array, end: number): boolean {
+  if (starts[0] !== 0 || starts[starts.length - 1] !== end) return false;
+  for (let index = 1; index < starts.length; index++) {
+    if ((starts[index] ?? 0) < (starts[index - 1] ?? 0)) return false;
+  }
+  return true;
+}
+
+export function openDictionary(arrays: DictionaryArrays): TermDictionary {
+  const { units, starts, slots } = arrays;
+  const textOf = (term: number): string =>
+    String.fromCharCode(...units.subarray(starts[term] ?? 0, starts[term + 1] ?? 0));
+  return {
+    size: starts.length - 1,
+    textOf,
+    numberOf(term) {
+      const mask = slots.length - 1;
+      for (let slot = hashOf(term) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+        const number = (slots[slot] ?? 1) - 1;
+        if (isTerm(arrays, number, term)) return number;
+      }
+      return -1;
+    },
+    near(word) {
+      if (word.length < MIN_LENGTH || /\d/.test(word)) return [];
+      const found = nearNumbers(arrays, word).map((number) => ({ number, text: textOf(number) }));
+      return found.sort((a, b) => compareText(a.text, b.text)).map(({ number }) => number);
+    },
+  };
+}
+
+/** FNV-1a over the units. */
+function hashOf(term: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < term.length; at++) hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function isTerm({ units, starts }: DictionaryArrays, number: number, term: string): boolean {
+  const start = starts[number] ?? 0;
+  if ((starts[number + 1] ?? 0) - start !== term.length) return false;
+  for (let at = 0; at < term.length; at++) {
+    if (units[start + at] !== term.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
+function nearNumbers({ units, starts, byShape, shapes, shapeStarts }: DictionaryArrays, word: string) {
+  const wanted = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at));
+  const found = new Set<number>();
+  const lengths = [word.length - 1, word.length, word.length + 1];
+  for (const shape of lengths.flatMap((length) => shapesOf(word, length))) {
+    const place = indexOf(shapes, shape);
+    if (place < 0) continue;
+    const end = shapeStarts[place + 1] ?? 0;
+    for (let index = shapeStarts[place] ?? 0; index < end; index++) {
+      const number = byShape[index] ?? 0;
+      const start = starts[number] ?? 0;
+      if (isOneEdit(wanted, units, start, (starts[number + 1] ?? 0) - start)) found.add(number);
+    }
+  }
+  return [...found];
+}
+
+/** Where a number stands among ascending ones; -1 when it does not. */
+export function indexOf(numbers: Uint32Array, wanted: number, from = 0, to = numbers.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low < to && numbers[low] === wanted ? low : -1;
+}
+
+/** Whether a letter more, less, other, or two that change places make the word the term at this place. */
+function isOneEdit(word: Uint16Array, units: Uint16Array, start: number, length: number): boolean {
+  const most = Math.min(word.length, length);
+  let head = 0;
+  while (head < most && word[head] === units[start + head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && word[word.length - 1 - tail] === units[start + length - 1 - tail]) tail += 1;
+  if (head === 0) return false;
+  const longer = Math.max(word.length, length);
+  if (head + tail >= longer - 1) return Math.abs(word.length - length) <= 1 && head < longer;
+  const isSwap = word[head] === units[start + head + 1] && word[head + 1] === units[start + head];
+  return isSwap && word.length === length && head + tail === length - 2;
+}
