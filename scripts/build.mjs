@@ -120,6 +120,12 @@ async function writeManifestSchema() {
   writeFileSync(join(STAGING, "manifest.schema.json"), text);
 }
 
+/** What `metier --help` prints, so that it needs none of the program. */
+async function writeOverview() {
+  const { overviewText } = await import("@metier/cli");
+  writeFileSync(join(STAGING, "overview.txt"), overviewText());
+}
+
 function swapIn() {
   const old = `${STAGING}-old`;
   try {
@@ -142,6 +148,7 @@ try {
   const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();
+  await writeOverview();
   if (process.argv.includes("--types")) writeDeclarations(join(STAGING, "types"));
   writeFileSync(join(STAGING, ".sources"), stamp);
   swapIn();
