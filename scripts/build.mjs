@@ -120,7 +120,7 @@ async function bundleInside(programs) {
 async function bundleReadAhead() {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["packages/skills/src/catalog/read-ahead.ts"],
+    entryPoints: ["packages/skills/src/catalog/ahead-thread.ts"],
     outdir: join(STAGING, "ahead"),
     bundle: true,
     splitting: true,

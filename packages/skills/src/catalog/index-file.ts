@@ -39,7 +39,7 @@ export interface PlainSearch {
   readonly nested: boolean;
 }
 
-export interface OldEntry {
+interface OldEntry {
   /** Its place: three lines with key, stamp and JSON. */
   readonly from: number;
   readonly to: number;
@@ -108,7 +108,8 @@ function openText(text: string, start: number, writtenAt: number, search?: Plain
         const to = text.indexOf("\n", stampEnd + 1) + 1;
         if (to <= keyEnd) return false; // An entry lacks lines.
         const json = text.slice(stampEnd + 1, to - 1);
-        if (!isGood(text.slice(from, keyEnd), text.slice(keyEnd + 1, stampEnd), { from, to, json })) return false;
+        if (!isGood(text.slice(from, keyEnd), text.slice(keyEnd + 1, stampEnd), { from, to, json }))
+          return false;
         from = to;
       }
       return true;

@@ -49,9 +49,9 @@ const BATCH = 512;
 
 /** Reads the skills of a folder at the top right after it was searched, so that one after the other is done with. */
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
-  const { profile, nested, knownRoots, index } = options;
-  const { listFolder } = index ?? {};
-  const steps = searchSteps(root, { knownRoots, nested, listFolder, refind: () => index?.refind(nested) });
+  const { nested, knownRoots, index } = options;
+  const refind = (): readonly string[] | undefined => index?.refind(nested);
+  const steps = searchSteps(root, { knownRoots, nested, listFolder: index?.listFolder, refind });
   const skills: SoundSkill[] = [];
   const diagnostics: Diagnostic[] = [];
   let number = 0;
@@ -59,21 +59,10 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
   for (;;) {
     const found = step.done ? step.value.found : step.value;
     for (; number < found.length; number++) {
-      const { candidate, realFile } = found[number] as FoundCandidate;
       if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
-      let checked = index?.recall(candidate.file);
-      if (checked === undefined) {
-        const result = readSkill(candidate, profile);
-        const read = result instanceof Promise ? await result : result;
-        checked = read.checked;
-        if (read.stats) index?.keep(candidate.file, read.stats, checked);
-      }
-      if (isNoSkill(candidate, root.path, checked)) continue;
-      const { manifest, body, diagnostics: ofSkill } = checked;
-      if (ofSkill.length > 0) diagnostics.push(...ofSkill);
-      if (manifest === undefined) continue;
-      const named = withAlias(manifest, root.locked?.alias);
-      skills.push({ candidate, realFile, manifest: named, body, diagnostics: ofSkill });
+      const place = found[number] as FoundCandidate;
+      const result = readFound(place, options);
+      addSkill(root, place, result instanceof Promise ? await result : result, skills, diagnostics);
     }
     if (step.done) break;
     step = steps.next();
@@ -82,6 +71,36 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
   const isPlain = ofSearch.length === 0 && found.every(({ candidate }) => isInFolder(candidate, root.path));
   index?.save(isPlain ? { found: found.length, nested } : undefined);
   return { root, outcome, skills, diagnostics: [...ofSearch, ...diagnostics] };
+}
+
+/** From the index where nothing changed. */
+function readFound(
+  { candidate }: FoundCandidate,
+  { profile, index }: ReadRootOptions,
+): CheckedSkill | Promise<CheckedSkill> {
+  const recalled = index?.recall(candidate.file);
+  if (recalled !== undefined) return recalled;
+  const keep = ({ checked, stats }: ReadSkill): CheckedSkill => {
+    if (stats) index?.keep(candidate.file, stats, checked);
+    return checked;
+  };
+  const read = readSkill(candidate, profile);
+  return read instanceof Promise ? read.then(keep) : keep(read);
+}
+
+function addSkill(
+  root: SkillRoot,
+  { candidate, realFile }: FoundCandidate,
+  checked: CheckedSkill,
+  skills: SoundSkill[],
+  diagnostics: Diagnostic[],
+): void {
+  if (isNoSkill(candidate, root.path, checked)) return;
+  const { manifest, body, diagnostics: ofSkill } = checked;
+  if (ofSkill.length > 0) diagnostics.push(...ofSkill);
+  if (manifest === undefined) return;
+  const named = withAlias(manifest, root.locked?.alias);
+  skills.push({ candidate, realFile, manifest: named, body, diagnostics: ofSkill });
 }
 
 function isInFolder({ form, directory }: SkillCandidate, root: string): boolean {

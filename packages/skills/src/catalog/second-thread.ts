@@ -62,8 +62,8 @@ export const startReadAhead: StartReadAhead = (work) => {
 function findProgram(): string | undefined {
   const folder = packageFolder();
   if (folder === undefined) return undefined; // Part of somebody's bundle, without its files.
-  const built = join(folder, "dist", "ahead", "read-ahead.js");
-  const program = runsFromSources() ? join(folder, "../skills/src/catalog/read-ahead.ts") : built;
+  const built = join(folder, "dist", "ahead", "ahead-thread.js");
+  const program = runsFromSources() ? join(folder, "../skills/src/catalog/ahead-thread.ts") : built;
   return existsSync(program) ? program : undefined;
 }
 

@@ -3,7 +3,7 @@
  * it can be deleted at any time, a fault in it means reading again, and activation never uses it.
  */
 import { type BigIntStats, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { writeAtomic } from "@metier/base/files";
 import { VERSION } from "@metier/base/places";
 import type { CheckedSkill } from "../skill/skill.ts";
@@ -11,6 +11,7 @@ import { type ListedFolder, type ListFolder, readFolderListing } from "../source
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import type { Profile } from "../validate/profiles.ts";
+import { createAheadEntries } from "./ahead-entries.ts";
 import {
   createNewIndex,
   type NewIndex,
@@ -24,7 +25,11 @@ import {
   unpackChecked,
   unpackListing,
 } from "./index-file.ts";
-import type { ReadAhead, StartReadAhead } from "./second-thread.ts";
+import { createRefinding } from "./refind.ts";
+import type { StartReadAhead } from "./second-thread.ts";
+import { currentStats, isSettled, lastChange } from "./stamps.ts";
+
+export { currentStamp, isSettled, lastChange } from "./stamps.ts";
 
 interface SkillIndexes {
   /** Saved when its root was read; a shared one only by `saveShared`. */
@@ -37,13 +42,25 @@ interface IndexesOptions {
   readonly profile: Profile;
   /** Without it, one thread reads everything. */
   readonly startReadAhead?: StartReadAhead | undefined;
+  /** From how many skills on there is an index, and a second thread from how many folders: for tests with small trees. */
+  readonly atLeast?: AtLeast;
+}
+
+interface AtLeast {
+  readonly skills: number;
+  readonly folders: number;
 }
 
 /**
  * Which index a root has: one to itself, but one for all installed skills that lie beside each other, since each of them
  * is a root and too small for an index. No indexes without a cache folder.
  */
-export function openIndexes({ cacheFolder, profile, startReadAhead }: IndexesOptions): SkillIndexes {
+export function openIndexes({
+  cacheFolder,
+  profile,
+  startReadAhead,
+  atLeast = AT_LEAST,
+}: IndexesOptions): SkillIndexes {
   const shared = new Map<string, SkillIndex>();
   const open = (root: string, start: StartReadAhead | undefined): SkillIndex => {
     const path = join(cacheFolder ?? "", "index", `${nameFor(`${profile}\0${root}`)}.txt`);
@@ -52,7 +69,7 @@ export function openIndexes({ cacheFolder, profile, startReadAhead }: IndexesOpt
     return {
       ...index,
       save(search) {
-        if (skills() < MIN_SKILLS || created.isSame()) return;
+        if (skills() < atLeast.skills || created.isSame()) return;
         const isPlain = search && index.isPlain() && search.found === skills();
         writeIndex(path, created.render(heading, isPlain ? search : undefined));
       },
@@ -62,7 +79,11 @@ export function openIndexes({ cacheFolder, profile, startReadAhead }: IndexesOpt
     of({ path, locked, source }) {
       // Each skill of a source has a folder to itself, so that there is nothing to share.
       if (cacheFolder === undefined || source) return undefined;
-      if (!locked) return open(path, startReadAhead);
+      if (!locked) {
+        return open(path, (work) =>
+          work.folders.length < atLeast.folders ? undefined : startReadAhead?.(work),
+        );
+      }
       const folder = dirname(path);
       const index = shared.get(folder) ?? open(folder, undefined);
       shared.set(folder, index);
@@ -76,8 +97,8 @@ export function openIndexes({ cacheFolder, profile, startReadAhead }: IndexesOpt
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
 const FORMAT = 5;
-/** Fewer skills than this are read faster than an index is. */
-const MIN_SKILLS = 32;
+/** Fewer skills are read faster than an index is; fewer folders, before a second thread has begun. */
+const AT_LEAST: AtLeast = { skills: 32, folders: 2000 };
 
 function indexHeading(root: string, profile: Profile): string {
   return `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
@@ -111,7 +132,10 @@ interface OpenedIndex {
   skills(): number;
 }
 
-/** `root` is what every path that is asked for begins with. */
+/**
+ * `root` is what every path that is asked for begins with. A folder's key ends with `/`, a file's does not: a path can be
+ * both, one after the other.
+ */
 export function openSkillIndex(
   root: string,
   old: OldIndex,
@@ -119,12 +143,11 @@ export function openSkillIndex(
   startReadAhead?: StartReadAhead,
 ): OpenedIndex {
   const created = createNewIndex(old);
-  const ahead = createAhead(root, created);
-  const again = createAgain(root, old);
+  const ahead = createAheadEntries(root, created);
+  const again = createRefinding(root, old);
   let skills = 0;
   let isPlain = true;
 
-  /** A folder's key ends with `/`, a file's does not: a path can be both, one after the other. */
   const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
   const find = <Value>(key: string, stats: BigIntStats, stamp: string): Value | undefined => {
     const entry = old.find(key, stamp);
@@ -134,7 +157,7 @@ export function openSkillIndex(
     return value;
   };
   const note = (listing: ListedFolder): ListedFolder => {
-    if (listing.links.length + listing.specialFiles.length > 0 || listing.hasGitignore) isPlain = false;
+    isPlain &&= isPlainListing(listing);
     return listing;
   };
   const index: IndexedFolder = {
@@ -142,7 +165,7 @@ export function openSkillIndex(
 
     refind(nested) {
       const files = again.find(nested);
-      if (files !== undefined) created.keep(old.all);
+      if (files) created.keep(old.all);
       return files;
     },
 
@@ -178,69 +201,10 @@ export function openSkillIndex(
   return { index, created, skills: () => skills };
 }
 
-interface Ahead {
-  /** Where this many folders lie side by side it is worth the while. */
-  begin(start: StartReadAhead, folders: readonly string[], profile: Profile): void;
-  /** The JSON of an entry that the other thread has read or found unchanged. */
-  find(key: string, isFolder?: boolean): string | undefined;
+/** What a listing shows is all there is to know: no link leads elsewhere, and no file says what counts. */
+function isPlainListing({ links, specialFiles, hasGitignore }: ListedFolder): boolean {
+  return links.length + specialFiles.length === 0 && !hasGitignore;
 }
-
-/** What another thread has read, folder by folder at the top, as if an index had it. */
-function createAhead(root: string, created: NewIndex): Ahead {
-  let ahead: ReadAhead | undefined;
-  let turn: ReturnType<ReadAhead["turn"]>;
-  return {
-    begin(start, folders, profile) {
-      if (folders.length >= MIN_FOLDERS) ahead = start({ root, folders, profile });
-    },
-    find(key, isFolder) {
-      if (ahead === undefined) return undefined;
-      const end = isFolder ? key.indexOf(sep, 1) : 0;
-      // `/name/`: a folder at the top.
-      if (end === -1 || end === key.length - 1) {
-        turn = ahead.turn(key.slice(1, -1));
-        if (turn?.isFirst) created.addEntries(turn.entries.text);
-      }
-      return turn?.entries.find(key)?.json;
-    },
-  };
-}
-
-interface Again {
-  find(nested: boolean): readonly string[] | undefined;
-  /** The JSON of the file that comes next. */
-  next(key: string): string | undefined;
-}
-
-/** The last search once more, without searching: its entries one by one, none of which may have changed. */
-function createAgain(root: string, old: OldIndex): Again {
-  const keys: string[] = [];
-  const texts: string[] = [];
-  let at = 0;
-  return {
-    find(nested) {
-      if (old.search === undefined || old.search.nested !== nested) return undefined;
-      const isSame = old.every((key, stamp, { json }) => {
-        const isFolder = key.endsWith("/");
-        const stats = currentStats(root + (isFolder ? key.slice(0, -1) : key));
-        if (stats === undefined || stampOf(stats) !== stamp) return false;
-        if (!isSettled(lastChange(stats), old.writtenAt)) return false;
-        if (!isFolder) {
-          keys.push(key);
-          texts.push(json);
-        }
-        return true;
-      });
-      if (isSame && keys.length === old.search.found) return keys.map((key) => root + key);
-      keys.length = 0;
-      return undefined;
-    },
-    next: (key) => (keys[at] === key ? texts[at++] : undefined),
-  };
-}
-
-/** Fewer than this are read before a second thread has begun. */
-const MIN_FOLDERS = 2000;
 
 /** A file name for a root: which one is said by the heading inside, so a clash only costs time. */
 function nameFor(text: string): string {
@@ -270,32 +234,4 @@ function writeIndex(path: string, pieces: readonly string[]): void {
   } catch {
     // No room or no permission: the next listing is as slow as this one.
   }
-}
-
-// When a file that was read for an index counts as unchanged: the same stamp, and not changed just as it was written.
-
-/** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
-const RACY_MS = 2000;
-
-/** `undefined` for a file that is gone or out of reach, which reading it will show. */
-function currentStats(file: string): BigIntStats | undefined {
-  try {
-    return statSync(file, { bigint: true });
-  } catch {
-    return undefined;
-  }
-}
-
-export function currentStamp(file: string): string | undefined {
-  const stats = currentStats(file);
-  return stats && stampOf(stats);
-}
-
-/** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
-export function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
-  return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
-}
-
-export function isSettled(changed: number, writtenAt: number): boolean {
-  return changed < writtenAt - RACY_MS;
 }
