@@ -149,15 +149,8 @@ export function openSkillIndex(
   let isPlain = true;
 
   const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
-  const find = <Value>(key: string, stats: BigIntStats, stamp: string): Value | undefined => {
-    const entry = old.find(key, stamp);
-    if (entry === undefined || !isSettled(lastChange(stats), old.writtenAt)) return undefined;
-    const value = parseOrUndefined<Value>(entry.json);
-    if (value !== undefined) created.keep(entry);
-    return value;
-  };
-  const note = (listing: ListedFolder): ListedFolder => {
-    isPlain &&= isPlainListing(listing);
+  const note = (key: string, listing: ListedFolder): ListedFolder => {
+    isPlain &&= isPlainListing(key, listing);
     return listing;
   };
   const index: IndexedFolder = {
@@ -172,22 +165,21 @@ export function openSkillIndex(
     listFolder(absolute, top) {
       const key = keyOf(absolute, "/");
       const given = parseOrUndefined<PackedListing>(ahead.find(key, true));
-      if (given !== undefined) return note(unpackListing(given));
+      if (given !== undefined) return note(key, unpackListing(given));
       // Stamped before it is listed: a change in between makes the stamp old, never the listing.
       const stats = statSync(absolute, { bigint: true });
-      const stamp = stampOf(stats);
-      const known = old.isEmpty ? undefined : find<PackedListing>(key, stats, stamp);
+      const known = old.isEmpty ? undefined : findSame<PackedListing>(old, created, key, stats);
       const listing = known === undefined ? readFolderListing(absolute, top) : unpackListing(known);
-      if (known === undefined) created.add(key, stamp, packListing(listing));
+      if (known === undefined) created.add(key, stampOf(stats), packListing(listing));
       if (top && startReadAhead && old.isEmpty) ahead.begin(startReadAhead, listing.folders, profile);
-      return note(listing);
+      return note(key, listing);
     },
 
     recall(file) {
       const key = keyOf(file, "");
       let known = parseOrUndefined<PackedChecked>(again.next(key) ?? ahead.find(key));
       const stats = old.isEmpty || known !== undefined ? undefined : currentStats(file);
-      if (stats) known = find<PackedChecked>(key, stats, stampOf(stats));
+      if (stats) known = findSame<PackedChecked>(old, created, key, stats);
       if (known === undefined) return undefined;
       skills += 1;
       return unpackChecked(known, file);
@@ -201,9 +193,23 @@ export function openSkillIndex(
   return { index, created, skills: () => skills };
 }
 
-/** What a listing shows is all there is to know: no link leads elsewhere, and no file says what counts. */
-function isPlainListing({ links, specialFiles, hasGitignore }: ListedFolder): boolean {
-  return links.length + specialFiles.length === 0 && !hasGitignore;
+/** What the old index has, if nothing changed since; it is then in the new one, too. */
+function findSame<Value>(
+  old: OldIndex,
+  created: NewIndex,
+  key: string,
+  stats: BigIntStats,
+): Value | undefined {
+  const entry = old.find(key, stampOf(stats));
+  if (entry === undefined || !isSettled(lastChange(stats), old.writtenAt)) return undefined;
+  const value = parseOrUndefined<Value>(entry.json);
+  if (value !== undefined) created.keep(entry);
+  return value;
+}
+
+/** What a listing shows is all there is to know: no link leads elsewhere, no file says what counts, and the index has it. */
+function isPlainListing(key: string, { links, specialFiles, hasGitignore }: ListedFolder): boolean {
+  return links.length + specialFiles.length === 0 && !hasGitignore && !key.includes("\n");
 }
 
 /** A file name for a root: which one is said by the heading inside, so a clash only costs time. */
