@@ -3,6 +3,7 @@
  * another thread has read, with an index of the same tree, and after a change. Whatever way it goes, the answer is the same.
  */
 import {
+  type Dirent,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -154,12 +155,20 @@ function make({ root, outside, known }: Ground, what: Made): void {
   }
 }
 
+/** Links are entries, and not gone through. */
+function entriesBelow(folder: string): readonly Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => [
+    entry,
+    ...(entry.isDirectory() ? entriesBelow(join(folder, entry.name)) : []),
+  ]);
+}
+
 function apply(ground: Ground, step: Change): void {
   if ("what" in step) {
     make(ground, step.what);
     return;
   }
-  const entries = readdirSync(ground.root, { recursive: true, withFileTypes: true });
+  const entries = entriesBelow(ground.root);
   const entry = entries[step.at % Math.max(1, entries.length)];
   if (entry === undefined) return;
   const path = join(entry.parentPath, entry.name);
@@ -216,13 +225,19 @@ function letTimePass({ cache }: Ground): void {
   }
 }
 
+function isRefound({ cache }: Ground): boolean {
+  const folder = join(cache, "index");
+  const [name] = existsSync(folder) ? readdirSync(folder) : [];
+  return name !== undefined && /^\d+ \d+/.test(readFileSync(join(folder, name), "utf8").split("\n")[1] ?? "");
+}
+
 function wait(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 test("every way of listing finds and says the same", { timeout: HOUR_MS }, async () => {
   let number = 0;
-  let refound = 0;
+  let refound = 0; // By trees of which the index knows that a search had nothing to say.
   await fc.assert(
     fc.asyncProperty(
       tree,
@@ -235,9 +250,8 @@ test("every way of listing finds and says the same", { timeout: HOUR_MS }, async
           const plain = await list(ground, nested);
           expect(await list(ground, nested, open(ground, await readEveryOther(ground)))).toEqual(plain);
           letTimePass(ground);
-          const again = open(ground);
-          expect(await list(ground, nested, again)).toEqual(plain);
-          refound += plain !== undefined && JSON.stringify(plain).includes('"diagnostics":[]') ? 1 : 0;
+          if (isRefound(ground)) refound++;
+          expect(await list(ground, nested, open(ground))).toEqual(plain);
           expect(await list(ground, !nested, open(ground))).toEqual(await list(ground, !nested));
           letTimePass(ground);
           wait(GRAIN_MS);
@@ -251,5 +265,5 @@ test("every way of listing finds and says the same", { timeout: HOUR_MS }, async
     { numRuns: RUNS },
   );
   expect(number).toBeGreaterThanOrEqual(RUNS);
-  expect(refound).toBeGreaterThan(0);
+  expect(refound).toBeGreaterThan(RUNS / 10);
 });
