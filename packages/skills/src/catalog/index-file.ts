@@ -62,12 +62,13 @@ export function readOldIndex(path: string, heading: string): OldIndex {
 
 /** Cut short, of another version or for another root it is as none: everything is read anew. */
 function openOldIndex(text: string, heading: string): OldIndex {
-  const start = text.indexOf("\n", heading.length + 1) + 1;
-  const isWhole = text.startsWith(`${heading}\n`) && text.endsWith("\n") && start > 0;
-  const [time = "", found, nested] = isWhole ? text.slice(heading.length + 1, start - 1).split(" ") : [];
-  const writtenAt = Number(time);
-  if (time === "" || !Number.isSafeInteger(writtenAt)) return openText("", 0, 0);
-  const search = found === undefined ? undefined : { found: Number(found), nested: nested === "nested" };
+  const timeEnd = text.indexOf("\n", heading.length + 1);
+  const start = text.indexOf("\n", timeEnd + 1) + 1;
+  const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
+  const isWhole = text.startsWith(`${heading}\n`) && text.endsWith("\n") && timeEnd > 0 && start > 0;
+  if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", 0, 0);
+  const [found = "", nested] = text.slice(timeEnd + 1, start - 1).split(" ");
+  const search = found === "" ? undefined : { found: Number(found), nested: nested === "nested" };
   return openText(text, start, writtenAt, search);
 }
 
@@ -197,8 +198,8 @@ export function createNewIndex(old: OldIndex): NewIndex {
     render(heading, search) {
       flushKept();
       flushLines();
-      const words = search ? ` ${search.found}${search.nested ? " nested" : ""}` : "";
-      return [`${heading}\n${Date.now()}${words}\n`, ...pieces];
+      const words = search ? `${search.found}${search.nested ? " nested" : ""}` : "";
+      return [`${heading}\n${Date.now()}\n${words}\n`, ...pieces];
     },
   };
 }

@@ -228,7 +228,7 @@ function letTimePass({ cache }: Ground): void {
 function isRefound({ cache }: Ground): boolean {
   const folder = join(cache, "index");
   const [name] = existsSync(folder) ? readdirSync(folder) : [];
-  return name !== undefined && /^\d+ \d+/.test(readFileSync(join(folder, name), "utf8").split("\n")[1] ?? "");
+  return name !== undefined && /^\d/.test(readFileSync(join(folder, name), "utf8").split("\n")[2] ?? "");
 }
 
 function wait(milliseconds: number): void {
