@@ -5,6 +5,7 @@
 import {
   type Dirent,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -173,8 +174,13 @@ function apply(ground: Ground, step: Change): void {
   if (entry === undefined) return;
   const path = join(entry.parentPath, entry.name);
   if (step.kind === "remove") rmSync(path, { recursive: true, force: true });
-  else if (step.kind === "rename") renameSync(path, join(dirname(path), `moved-${step.at % 7}`));
+  else if (step.kind === "rename") moveAside(path, `moved-${step.at % 7}`);
   else if (entry.isFile()) writeFileSync(path, `${readFileSync(path, "utf8")}\nMore.\n`);
+}
+
+function moveAside(path: string, name: string): void {
+  const target = join(dirname(path), name);
+  if (lstatSync(target, { throwIfNoEntry: false }) === undefined) renameSync(path, target);
 }
 
 /** The root and what is asked of it, as a list asks; with an index only where `indexes` are given. */
