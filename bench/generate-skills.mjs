@@ -65,12 +65,13 @@ const STYLES = [
  *
  * @param {string} root
  * @param {number} count
+ * @param {string} [prefix] of the names, where several roots are to have skills of their own
  * @returns {string[]} the skills' folders
  */
-export function generateSkills(root, count) {
+export function generateSkills(root, count, prefix = "") {
   const random = seededRandom(count);
   return Array.from({ length: count }, (_, index) => {
-    const name = `${pick(VERBS, random)}-${pick(NOUNS, random)}-${String(index).padStart(5, "0")}`;
+    const name = `${prefix}${pick(VERBS, random)}-${pick(NOUNS, random)}-${String(index).padStart(5, "0")}`;
     const folder = join(root, name);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "SKILL.md"), skillText(name, random));

@@ -22,6 +22,9 @@ const DIST = join(ROOT, "packages/metier/dist");
 // Built elsewhere and swapped in whole: a command that starts meanwhile finds the old `dist/` or the new one.
 const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
 
+/** The ES module form of yaml: its Node form is CommonJS and calls `require`, which a bundle of modules has not. */
+const YAML = join(ROOT, "node_modules/yaml/browser/index.js");
+
 /** Library and command line, with one set of chunks for both. */
 async function bundle() {
   const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "packages/metier/package.json"), "utf8"));
@@ -40,9 +43,8 @@ async function bundle() {
     charset: "utf8",
     legalComments: "none",
     external: Object.keys(dependencies),
-    // The ES module form of yaml: its Node form is CommonJS and calls `require`, which a bundle of modules has not.
     alias: {
-      yaml: join(ROOT, "node_modules/yaml/browser/index.js"),
+      yaml: YAML,
       "@ai-sdk/gateway": join(ROOT, "scripts/build/no-gateway.mjs"),
     },
     metafile: true,
@@ -114,10 +116,40 @@ async function bundleInside(programs) {
   });
 }
 
+/** The second thread of a listing: apart from the rest, since it is to be at work within milliseconds. */
+async function bundleReadAhead() {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["packages/skills/src/catalog/ahead-thread.ts"],
+    outdir: join(STAGING, "ahead"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.18",
+    charset: "utf8",
+    legalComments: "none",
+    alias: { yaml: YAML },
+    plugins: [bundleSources()],
+    write: false,
+    logLevel: "silent",
+  });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, await withoutBlanks(takeBuiltinsLazily(text)));
+  }
+}
+
 async function writeManifestSchema() {
   const { manifestJsonSchema } = await import("@metier/skills");
   const text = `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`;
   writeFileSync(join(STAGING, "manifest.schema.json"), text);
+}
+
+/** What `metier --help` prints, so that it needs none of the program. */
+async function writeOverview() {
+  const { overviewText } = await import("@metier/cli");
+  writeFileSync(join(STAGING, "overview.txt"), overviewText());
 }
 
 function swapIn() {
@@ -138,10 +170,12 @@ try {
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
   const page = await bundleInspectorPage(join(STAGING, "inspector"));
+  await bundleReadAhead();
   const bundled = await bundle(); // After the two, which it carries.
   const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();
+  await writeOverview();
   if (process.argv.includes("--types")) writeDeclarations(join(STAGING, "types"));
   writeFileSync(join(STAGING, ".sources"), stamp);
   swapIn();

@@ -12,6 +12,8 @@ import { openDoors } from "./open-doors.mjs";
 
 const CORE = "packages/cli/src/actions/list.ts";
 const RUN = "packages/run/src/run/invoke-skill.ts";
+/** Needs nothing of the core, and is what people ask for most often who then wait for nothing else. */
+const HELP = "packages/cli/src/output/help-text.ts";
 const ON_DEMAND = "on-demand";
 
 /**
@@ -54,6 +56,7 @@ function groupsOf({ inputs }) {
   const light = [...run].filter((path) => !core.has(path) && [...closureOf(path, inputs)].every(isOurs));
   return (path) => {
     const inside = path.slice(ROOT.length + 1);
+    if (inside === HELP) return [];
     const needed = closureOf(inside, inputs);
     const files = [...core, ...(light.some((file) => needed.has(file)) ? light : [])];
     return inside.startsWith("packages/cli/")

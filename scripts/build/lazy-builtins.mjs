@@ -5,7 +5,10 @@
 import { isBuiltin } from "node:module";
 
 /** Modules that cost milliseconds to load at all; their functions load them when called. */
-const HEAVY = new Set(["node:crypto"]);
+const HEAVY = new Set(["node:crypto", "node:zlib"]);
+
+/** What is not called but read or constructed, such as `constants`, is there from the beginning. */
+const NOT_CALLED = /^(?:constants|[A-Z].*)$/;
 
 const IMPORT = /^import (?:\{([^}]*)\}|(?:\* as )?(\w+)) from "(node:[\w/]+)";$/gm;
 
@@ -27,7 +30,7 @@ export function takeBuiltinsLazily(code) {
       const module = `process.getBuiltinModule(${JSON.stringify(name)})`;
       if (whole) return `const ${whole} = ${module};`;
       const bindings = list.split(",").map((binding) => binding.trim().split(" as "));
-      if (!HEAVY.has(name))
+      if (!HEAVY.has(name) || bindings.some(([exported = ""]) => NOT_CALLED.test(exported)))
         return `const { ${bindings.map((names) => names.join(": ")).join(", ")} } = ${module};`;
       return bindings
         .map(

@@ -1,5 +1,6 @@
 /** The process: its arguments, its streams, its signals, its exit code. */
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync, type Stats, statSync, writeSync } from "node:fs";
+import { devNull } from "node:os";
 import { CancelledError, EXIT, UsageError } from "@metier/base/errors";
 import type { CliIo, CliStream } from "./context.ts";
 import type { LineEditor } from "./editor/line-editor.ts";
@@ -28,8 +29,12 @@ const io: CliIo = {
   },
   program: [process.execPath, process.argv[1] ?? ""],
   environment: env,
-  interactive: isTerminal(STDIN) && isTerminal(STDOUT),
-  color: !env.NO_COLOR && env.TERM !== "dumb" && isTerminal(STDOUT),
+  get interactive() {
+    return isTerminal(STDIN) && isTerminal(STDOUT);
+  },
+  get color() {
+    return !env.NO_COLOR && env.TERM !== "dumb" && isTerminal(STDOUT);
+  },
   async ask(question, signal) {
     const { createInterface } = await import("node:readline/promises");
     const reader = createInterface({ input: process.stdin, output: process.stdout });
@@ -96,19 +101,30 @@ function openStream(descriptor: number): CliStream {
 
 /** Otherwise a pipe, a file or a socket; `undefined`: closed. */
 function isDevice(descriptor: number): boolean | undefined {
+  return statsOf(descriptor)?.isCharacterDevice();
+}
+
+function statsOf(descriptor: number): Stats | undefined {
   try {
-    return fstatSync(descriptor).isCharacterDevice();
+    return fstatSync(descriptor);
   } catch {
     return undefined;
   }
 }
 
 /**
- * Node's own streams cost every start some milliseconds, and a terminal is told apart by a module that loads the network.
- * A device that is no terminal (`/dev/null`) is rare enough to ask that module about.
+ * Node's own streams cost every start some milliseconds, and a terminal is told apart by a module that loads the network,
+ * 10 ms: a start without one, from a script or with `< /dev/null`, need not pay for it.
  */
 function isTerminal(descriptor: number): boolean {
-  return isDevice(descriptor) === true && process.getBuiltinModule("node:tty").isatty(descriptor);
+  const stats = statsOf(descriptor);
+  if (!stats?.isCharacterDevice() || isNullDevice(stats)) return false;
+  return process.getBuiltinModule("node:tty").isatty(descriptor);
+}
+
+function isNullDevice({ rdev }: Stats): boolean {
+  const stats = statSync(devNull, { throwIfNoEntry: false });
+  return stats?.isCharacterDevice() === true && stats.rdev === rdev;
 }
 
 /** Whole, also into a slow pipe; a reader that has gone (`metier list | head`) is no fault. */

@@ -5,10 +5,11 @@
  */
 // An import of `node:fs` would load all that it can do. A Node without this function is too old to go on anyway.
 const builtin = process.getBuiltinModule ?? ((/** @type {string} */ name) => import(name));
-const { existsSync, mkdirSync } = await builtin("node:fs");
+const { existsSync, mkdirSync, readFileSync, writeSync } = await builtin("node:fs");
 const { join } = await builtin("node:path");
 
 const PROGRAM = new URL("../dist/cli/main.js", import.meta.url);
+const OVERVIEW = new URL("../dist/overview.txt", import.meta.url);
 // These two are in a clone only: its set-up, and the Node that it brings.
 const SET_UP = new URL("../../../scripts/setup.mjs", import.meta.url);
 const PINNED_NODE = new URL("../../../node_modules/.bin/node", import.meta.url);
@@ -19,8 +20,10 @@ const isNewEnough = checkVersion();
 const isReady = existsSync(PROGRAM) && (isNewEnough || existsSync(PINNED_NODE));
 if (!isReady && isClone()) await prepareClone();
 if (isNewEnough) {
-  enableCompileCache();
-  await import(PROGRAM.href);
+  if (!showOverview()) {
+    enableCompileCache();
+    await import(PROGRAM.href);
+  }
 } else {
   await runOnNewerNode();
 }
@@ -34,6 +37,18 @@ function checkVersion() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE.split(".").map(Number);
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}
+
+/** The page that people see first, as the build wrote it: without the program. Whether it was asked for and shown. */
+function showOverview() {
+  const [word, ...more] = process.argv.slice(2);
+  if (more.length > 0 || ![undefined, "--help", "-h", "help"].includes(word)) return false;
+  try {
+    writeSync(1, readFileSync(OVERVIEW));
+    return true;
+  } catch {
+    return false; // The program shows it too, and knows what to do about a slow or closed reader.
+  }
 }
 
 /** Compiled code is kept below the user's own folder: never in a project, never where others could write. */

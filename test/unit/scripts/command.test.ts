@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { overviewText } from "@metier/cli";
 import { expect, test } from "vitest";
 import { readRepositoryFile } from "../../support/repository.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
@@ -53,6 +54,24 @@ function linkNode({ command }: Place): void {
   mkdirSync(commands, { recursive: true });
   symlinkSync(process.execPath, join(commands, "node"));
 }
+
+test.each([[[]], [["--help"]], [["-h"]], [["help"]]])("%j shows the page that the build wrote", (args) => {
+  const place = makePackage({
+    "clone/packages/metier/dist/cli/main.js": PROGRAM,
+    "clone/packages/metier/dist/overview.txt": "the page\n",
+  });
+  expect(run(place, args)).toEqual({ status: 0, stdout: "the page\n", stderr: "" });
+  expect(run(place, ["help", "list"]).stdout).toBe('["help","list"]');
+});
+
+test("the page that the build writes is the one that the program shows", () => {
+  expect(readRepositoryFile("packages/metier/dist/overview.txt")).toBe(overviewText());
+});
+
+test("without that page the program is asked", () => {
+  const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });
+  expect(run(place, ["--help"])).toEqual({ status: 7, stdout: '["--help"]', stderr: "" });
+});
 
 test("the program gets the arguments and its exit code is the command's", () => {
   const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });

@@ -26,11 +26,12 @@ test("the published package holds the command, the library, the skills, the reco
     "dist/cli/main.js",
     ...library,
     "dist/manifest.schema.json",
+    "dist/overview.txt",
   ];
   const notices = "dist/THIRD_PARTY_NOTICES.txt";
   expect(paths).toEqual(expect.arrayContaining([...papers, ...program, notices]));
   const parts =
-    /^(dist\/(chunks|cli\/chunks|inside|inspector|just-bash|types)\/|docs\/(guide|reference)\/|examples\/|skills\/|recordings\/|schemas\/[a-z-]+\.schema\.json$)/;
+    /^(dist\/(ahead|chunks|cli\/chunks|inside|inspector|just-bash|types)\/|docs\/(guide|reference)\/|examples\/|skills\/|recordings\/|schemas\/[a-z-]+\.schema\.json$)/;
   const others = paths.filter(
     (path) => ![...papers, ...program, notices].includes(path) && !parts.test(path),
   );

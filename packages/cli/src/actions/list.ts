@@ -8,10 +8,10 @@ import type { Metier } from "@metier/runtime";
 import { MANIFEST_DEFAULTS, type Skill, tellOrigin } from "@metier/skills";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import type { FindFlags, ListFlags } from "../commands/reading.ts";
-import { type CliContext, columnsOf, endWith, err, fit, outJson, reply } from "../context.ts";
+import { type CliContext, columnsOf, endWith, err, fit, out, outJson, reply } from "../context.ts";
 import { askForTrust, openMetier } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics.ts";
-import { listText, problemsText, skillJson, statusSymbol, summaryText } from "../output/list-text.ts";
+import { listPieces, problemsText, skillJson, statusSymbol, summaryText } from "../output/list-text.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { count, cutText, labelled, type Style, styleFor } from "../output/style.ts";
 import type { WantedCapability } from "./describe-capabilities.ts";
@@ -28,11 +28,14 @@ export const listAction: Action<ListFlags> = async (context, flags) => {
   }
   const style = styleFor(context.io.color);
   const columns = columnsOf(context.io.stdout);
-  const text =
-    skills.length > 0
-      ? `${listText(skills, style, columns)}\n${summaryText(skills)}`
-      : nothingText(all.length);
-  await showLong(context, metier, fit(context, text));
+  if (skills.length === 0) out(context, fit(context, nothingText(all.length)));
+  else if (context.io.interactive) {
+    const text = [...listPieces(skills, style, columns), summaryText(skills)].join("");
+    await showLong(context, metier, fit(context, text));
+  } else {
+    for (const piece of listPieces(skills, style, columns)) out(context, fit(context, piece));
+    out(context, fit(context, summaryText(skills)));
+  }
   err(context, fit(context, problemsText(diagnostics, style), context.io.stderr));
 };
 

@@ -19,19 +19,27 @@ const TITLES: Record<Scope, string> = {
   remote: "Skills of MCP Servers",
 };
 
-/** `columns`: what a line may take, in a terminal. */
-export function listText(skills: readonly Skill[], style: Style, columns?: number): string {
+/** Lines that are written at a time: the text of thousands of skills would be the largest thing in memory. */
+const PIECE = 1000;
+
+/** In pieces of whole lines. `columns`: what a line may take, in a terminal. */
+export function* listPieces(skills: readonly Skill[], style: Style, columns?: number): Iterable<string> {
   const groups = [...SCOPES]
     .reverse()
     .map((scope) => ({ scope, members: skills.filter((skill) => skill.scope === scope) }))
     .filter(({ members }) => members.length > 0);
-  return groups
-    .map(({ scope, members }) => {
-      const lines = [style.bold(`[${TITLES[scope]}]`)];
-      for (const skill of members) addLines(lines, skill, style, columns);
-      return lines.join("\n");
-    })
-    .join("\n\n");
+  let lines: string[] = [];
+  for (const [place, { scope, members }] of groups.entries()) {
+    if (place > 0) lines.push("");
+    lines.push(style.bold(`[${TITLES[scope]}]`));
+    for (const skill of members) {
+      addLines(lines, skill, style, columns);
+      if (lines.length < PIECE) continue;
+      yield `${lines.join("\n")}\n`;
+      lines = [];
+    }
+  }
+  if (lines.length > 0) yield `${lines.join("\n")}\n`;
 }
 
 function addLines(

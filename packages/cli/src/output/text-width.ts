@@ -5,11 +5,14 @@ const WIDE =
 const NO_WIDTH = /^[\p{M}\p{Default_Ignorable_Code_Point}]+$/u;
 const ASCII = /^[\x20-\x7E]*$/;
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Made for the first text that needs it: the data behind it takes some 10 ms to load. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** What a person sees as one character each. */
 export function splitCharacters(text: string): readonly string[] {
-  return ASCII.test(text) ? text.split("") : [...segmenter.segment(text)].map(({ segment }) => segment);
+  if (ASCII.test(text)) return text.split("");
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return [...segmenter.segment(text)].map(({ segment }) => segment);
 }
 
 /** Of a text without control characters. */

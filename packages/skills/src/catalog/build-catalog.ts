@@ -15,6 +15,7 @@ import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, type PlacedSkill, placeGiven, placeRemote, placeSkills } from "./place-skills.ts";
 import { type RootContent, readRoot, settleInstalled } from "./read-root.ts";
 import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
+import { startReadAhead } from "./second-thread.ts";
 import { openIndexes } from "./skill-index.ts";
 
 interface CatalogRequest {
@@ -42,7 +43,12 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const { config } = loaded;
   const knownRoots = knownRootPaths(request.roots);
   const read: RootContent[] = [];
-  const indexes = openIndexes(cacheFolder, profile);
+  const isAlone = request.environment.METIER_THREADS === "1";
+  const indexes = openIndexes({
+    cacheFolder,
+    profile,
+    startReadAhead: isAlone ? undefined : startReadAhead,
+  });
   for (const root of request.roots) {
     const index = indexes.of(root);
     read.push(await readRoot(root, { profile, nested: config.skills.nested, knownRoots, index }));
@@ -62,7 +68,7 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
     skills,
     [
       ...loaded.diagnostics,
-      ...checkSkillTables(loaded, new Set(skills.map(({ name }) => name))),
+      ...checkSkillTables(loaded, () => new Set(skills.map(({ name }) => name))),
       ...request.diagnostics,
       ...read.flatMap(({ diagnostics }) => diagnostics),
       ...installDiagnostics,

@@ -64,22 +64,28 @@ export class Catalog {
   readonly diagnostics: readonly Diagnostic[];
   /** Every place that was searched, with what was found there. */
   readonly places: readonly SearchedPlace[];
-  readonly #winners: ReadonlyMap<string, Skill>;
+  /** By name; made when the first one is asked for. */
+  #winners: ReadonlyMap<string, Skill> | undefined;
 
   constructor(all: readonly Skill[], diagnostics: readonly Diagnostic[], places: readonly SearchedPlace[]) {
     this.all = Object.freeze([...all]);
     this.diagnostics = Object.freeze([...diagnostics]);
     this.places = Object.freeze([...places]);
-    const winners = new Map<string, Skill>();
-    for (const skill of all) if (skill.status !== "shadowed") winners.set(skill.name, skill);
-    this.#winners = winners;
     Object.freeze(this);
+  }
+
+  #byName(): ReadonlyMap<string, Skill> {
+    if (this.#winners !== undefined) return this.#winners;
+    const winners = new Map<string, Skill>();
+    for (const skill of this.all) if (skill.status !== "shadowed") winners.set(skill.name, skill);
+    this.#winners = winners;
+    return winners;
   }
 
   /** By name the winner, whatever its status; by `scope:name` that one, shadowed or not. */
   get(address: string): Skill | undefined {
     const { scope, name } = parseSkillAddress(address);
-    if (scope === undefined) return this.#winners.get(name);
+    if (scope === undefined) return this.#byName().get(name);
     return this.all.find((skill) => skill.name === name && skill.scope === scope);
   }
 
@@ -87,7 +93,7 @@ export class Catalog {
   require(address: string): Skill {
     const skill = this.get(address);
     if (skill) return skill;
-    const names = [...this.#winners.keys()].sort(compareText);
+    const names = [...this.#byName().keys()].sort(compareText);
     const { name: wanted } = parseSkillAddress(address);
     const near = nearSkills(wanted, names);
     const hint =

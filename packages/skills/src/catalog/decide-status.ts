@@ -22,6 +22,9 @@ interface StatusDecision {
   readonly hints: readonly string[];
 }
 
+/** What most skills are: one decision for all of them. */
+const ENABLED: StatusDecision = Object.freeze({ status: "enabled", hints: Object.freeze([]) });
+
 export type DecideStatus = (skill: PlacedSkill) => StatusDecision;
 
 /** Commands are looked up once per name for all skills together. */
@@ -47,6 +50,7 @@ export function statusDecider(config: Config, environment: Environment): DecideS
     const disabled = disabledReason(skill);
     if (disabled !== undefined) return { status: "disabled", reason: disabled, hints: [] };
     const outcome = availabilityOf(skill.manifest);
+    if (outcome === AVAILABLE) return ENABLED;
     const { hints } = outcome;
     return outcome.available
       ? { status: "enabled", hints }
@@ -67,8 +71,12 @@ export function enablementOf(config: SkillsConfig): (skill: EnablementSubject) =
   const allowLists = [config.allow, ...config.allowWithin].filter((list) => list.length > 0);
   const allow = allowLists.map(nameMatcher);
   const pluginsOff = new Set(config.plugins.filter(({ enabled }) => !enabled).map(pluginName));
+  const lists = [config.disabled, config.deny, ...allowLists, config.plugins, Object.keys(config.settings)];
+  const hasNone = lists.every((list) => list.length === 0);
   return (skill) => {
     const { name, optIn } = skill.manifest;
+    // Of thousands of skills hardly one is named in a configuration, and most configurations name none.
+    if (hasNone && !optIn && skill.root.scope !== "bundled") return undefined;
     const enabled = config.settings[name]?.enabled;
     if (enabled === false) return `disabled by \`enabled = false\` under \`[skills.${name}]\``;
     return (

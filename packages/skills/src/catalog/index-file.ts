@@ -9,16 +9,34 @@ import type { CheckedSkill } from "../skill/skill.ts";
 import { EMPTY_LISTING, type ListedFolder, PLAIN_LISTING } from "../sources/skill-files.ts";
 import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 
-interface OldIndex {
+export interface OldIndex {
   readonly isEmpty: boolean;
+  /** All of it, with its heading; `""` when there is none. */
+  readonly text: string;
   /** In milliseconds. */
   readonly writtenAt: number;
-  /** What is kept under a key, if it has this stamp. */
-  find(key: string, stamp: string): OldEntry | undefined;
+  readonly search?: PlainSearch | undefined;
+  /** What is kept under a key, if it has this stamp; without one, whatever its stamp is. */
+  find(key: string, stamp?: string): OldEntry | undefined;
+  /** Every entry in its order, until the answer is `false`; whether it never was. */
+  every(isGood: (key: string, stamp: string, entry: OldEntry) => boolean): boolean;
+  /** From the first entry to the last. */
+  readonly all: Pick<OldEntry, "from" | "to">;
   /** The entries from one place to another, without the last line end. */
   slice(from: number, to: number): string;
   /** Whether every entry stands between the two places. */
   isWhole(from: number, to: number): boolean;
+}
+
+/**
+ * A search that followed no link, read no `.gitignore` and had nothing to say: as long as all its entries are unchanged, it
+ * finds the same.
+ */
+export interface PlainSearch {
+  /** How many skills it found, all of them in folders. */
+  readonly found: number;
+  /** Whether it looked for skills below others. */
+  readonly nested: boolean;
 }
 
 interface OldEntry {
@@ -36,19 +54,30 @@ const NEWLINE = 0x0a;
  */
 export function readOldIndex(path: string, heading: string): OldIndex {
   try {
-    const text = readFileSync(path, "utf8");
-    const start = text.indexOf("\n", heading.length + 1) + 1;
-    const writtenAt = Number(text.slice(heading.length + 1, start));
-    // Cut short, of another version or for another root: everything is read anew.
-    const isUsable =
-      text.startsWith(`${heading}\n`) && text.endsWith("\n") && Number.isSafeInteger(writtenAt);
-    return isUsable ? openText(text, start, writtenAt) : openText("", 0, 0);
+    return openOldIndex(readFileSync(path, "utf8"), heading);
   } catch {
     return openText("", 0, 0); // Absent or unreadable.
   }
 }
 
-function openText(text: string, start: number, writtenAt: number): OldIndex {
+/** Cut short, of another version or for another root it is as none: everything is read anew. */
+function openOldIndex(text: string, heading: string): OldIndex {
+  const timeEnd = text.indexOf("\n", heading.length + 1);
+  const start = text.indexOf("\n", timeEnd + 1) + 1;
+  const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
+  const isWhole = text.startsWith(`${heading}\n`) && text.endsWith("\n") && timeEnd > 0 && start > 0;
+  if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", 0, 0);
+  const [found = "", nested] = text.slice(timeEnd + 1, start - 1).split(" ");
+  const search = found === "" ? undefined : { found: Number(found), nested: nested === "nested" };
+  return openText(text, start, writtenAt, search);
+}
+
+/** Entries alone, as `cut` gives them. */
+export function openEntries(text: string): OldIndex {
+  return openText(text, 0, 0);
+}
+
+function openText(text: string, start: number, writtenAt: number, search?: PlainSearch): OldIndex {
   let next = start;
   let places: ReadonlyMap<string, number> | undefined;
   const placeOf = (key: string): number | undefined => {
@@ -58,7 +87,10 @@ function openText(text: string, start: number, writtenAt: number): OldIndex {
   };
   return {
     isEmpty: start === text.length,
+    text,
     writtenAt,
+    search,
+    all: { from: start, to: text.length },
     find(key, stamp) {
       const from = placeOf(key);
       if (from === undefined) return undefined;
@@ -66,8 +98,22 @@ function openText(text: string, start: number, writtenAt: number): OldIndex {
       const stampEnd = text.indexOf("\n", stampAt);
       const to = text.indexOf("\n", stampEnd + 1) + 1;
       next = to;
-      const isSame = stampEnd === stampAt + stamp.length && text.startsWith(stamp, stampAt);
+      const isSame =
+        stamp === undefined || (stampEnd === stampAt + stamp.length && text.startsWith(stamp, stampAt));
       return isSame ? { from, to, json: text.slice(stampEnd + 1, to - 1) } : undefined;
+    },
+    every(isGood) {
+      for (let from = start; from < text.length; ) {
+        const keyEnd = text.indexOf("\n", from);
+        const stampEnd = text.indexOf("\n", keyEnd + 1);
+        const to = text.indexOf("\n", stampEnd + 1) + 1;
+        if (to <= keyEnd) return false; // An entry lacks lines.
+        const json = text.slice(stampEnd + 1, to - 1);
+        if (!isGood(text.slice(from, keyEnd), text.slice(keyEnd + 1, stampEnd), { from, to, json }))
+          return false;
+        from = to;
+      }
+      return true;
     },
     slice: (from, to) => text.slice(from, to - 1),
     isWhole: (from, to) => from === start && to === text.length,
@@ -88,13 +134,17 @@ function listPlaces(text: string, start: number): ReadonlyMap<string, number> {
   return places;
 }
 
-interface NewIndex {
-  keep(entry: OldEntry): void;
+export interface NewIndex {
+  keep(entry: Pick<OldEntry, "from" | "to">): void;
   add(key: string, stamp: string, json: string): void;
+  /** Entries that another thread has made, as `cut` gives them. */
+  addEntries(text: string): void;
+  /** The entries since the last cut, as text. */
+  cut(): string;
   /** Whether nothing was added and nothing is missing. */
   isSame(): boolean;
   /** The pieces of its text; each begins and ends with whole lines. */
-  render(heading: string): readonly string[];
+  render(heading: string, search?: PlainSearch): readonly string[];
 }
 
 /** Lines that are joined at a time. */
@@ -106,7 +156,7 @@ const BATCH = 1536;
  * room of a large one.
  */
 export function createNewIndex(old: OldIndex): NewIndex {
-  const pieces: string[] = [];
+  let pieces: string[] = [];
   let lines: string[] = [];
   let keptFrom = 0;
   let keptTo = 0;
@@ -132,11 +182,24 @@ export function createNewIndex(old: OldIndex): NewIndex {
       flushKept();
       if (lines.push(key, stamp, json) >= BATCH) flushLines();
     },
-    isSame: () => pieces.length + lines.length === 0 && old.isWhole(keptFrom, keptTo),
-    render(heading) {
+    addEntries(text) {
       flushKept();
       flushLines();
-      return [`${heading}\n${Date.now()}\n`, ...pieces];
+      if (text !== "") pieces.push(text);
+    },
+    cut() {
+      flushKept();
+      flushLines();
+      const text = pieces.join("");
+      pieces = [];
+      return text;
+    },
+    isSame: () => pieces.length + lines.length === 0 && old.isWhole(keptFrom, keptTo),
+    render(heading, search) {
+      flushKept();
+      flushLines();
+      const words = search ? `${search.found}${search.nested ? " nested" : ""}` : "";
+      return [`${heading}\n${Date.now()}\n${words}\n`, ...pieces];
     },
   };
 }

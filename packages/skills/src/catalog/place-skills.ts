@@ -36,10 +36,10 @@ export function placeSkills(contents: readonly RootContent[], inputs: TrustInput
   const placed = contents.flatMap(({ root, skills }) => {
     const decide = trustOf.inRoot(root);
     return skills.map((skill): PlacedSkill => {
-      const { candidate, realFile, manifest } = skill;
+      const { candidate, realFile, manifest, body, diagnostics } = skill;
       const { form, file: location, directory } = candidate;
       const trust = decide({ name: manifest.name, form, location, directory, root, realFile });
-      return { ...skill, root, trust };
+      return { candidate, realFile, manifest, body, diagnostics, root, trust };
     });
   });
   return { placed, diagnostics: trustOf.diagnostics };

@@ -13,8 +13,8 @@ import { parseSkill } from "../parse/parse-skill.ts";
 import { type SkillManifest, withAlias } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
-import type { RootOutcome } from "../sources/search.ts";
-import { searchRoot } from "../sources/search-root.ts";
+import type { FoundCandidate, RootOutcome } from "../sources/search.ts";
+import { searchSteps } from "../sources/search-root.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { type Profile, severityIn } from "../validate/profiles.ts";
 import { validateSkill } from "../validate/validate-skill.ts";
@@ -47,28 +47,64 @@ interface ReadRootOptions {
 /** Between batches of this many files the event loop gets its turn: a server may be waiting. */
 const BATCH = 512;
 
+/** Reads the skills of a folder at the top right after it was searched, so that one after the other is done with. */
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
-  const { profile, nested, knownRoots, index } = options;
-  const search = searchRoot(root, { knownRoots, nested, listFolder: index?.listFolder });
+  const { nested, knownRoots, index } = options;
+  const refind = (): readonly string[] | undefined => index?.refind(nested);
+  const steps = searchSteps(root, { knownRoots, nested, listFolder: index?.listFolder, refind });
   const skills: SoundSkill[] = [];
-  const diagnostics = [...search.diagnostics];
-  for (const [number, { candidate, realFile }] of search.found.entries()) {
-    if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
-    const recalled = index?.recall(candidate.file);
-    const result: ReadSkill | Promise<ReadSkill> = recalled
-      ? { checked: recalled }
-      : readSkill(candidate, profile);
-    const { checked, stats } = result instanceof Promise ? await result : result;
-    if (index && stats) index.keep(candidate.file, stats, checked);
-    if (isNoSkill(candidate, root.path, checked)) continue;
-    const { manifest, body, diagnostics: ofSkill } = checked;
-    if (ofSkill.length > 0) diagnostics.push(...ofSkill);
-    if (manifest === undefined) continue;
-    const named = withAlias(manifest, root.locked?.alias);
-    skills.push({ candidate, realFile, manifest: named, body, diagnostics: ofSkill });
+  const diagnostics: Diagnostic[] = [];
+  let number = 0;
+  let step = steps.next();
+  for (;;) {
+    const found = step.done ? step.value.found : step.value;
+    for (; number < found.length; number++) {
+      if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
+      const place = found[number] as FoundCandidate;
+      const result = readFound(place, options);
+      addSkill(root, place, result instanceof Promise ? await result : result, skills, diagnostics);
+    }
+    if (step.done) break;
+    step = steps.next();
   }
-  index?.save();
-  return { root, outcome: search.outcome, skills, diagnostics };
+  const { outcome, found, diagnostics: ofSearch } = step.value;
+  const isPlain = ofSearch.length === 0 && found.every(({ candidate }) => isInFolder(candidate, root.path));
+  index?.save(isPlain ? { found: found.length, nested } : undefined);
+  return { root, outcome, skills, diagnostics: [...ofSearch, ...diagnostics] };
+}
+
+/** From the index where nothing changed. */
+function readFound(
+  { candidate }: FoundCandidate,
+  { profile, index }: ReadRootOptions,
+): CheckedSkill | Promise<CheckedSkill> {
+  const recalled = index?.recall(candidate.file);
+  if (recalled !== undefined) return recalled;
+  const keep = ({ checked, stats }: ReadSkill): CheckedSkill => {
+    if (stats) index?.keep(candidate.file, stats, checked);
+    return checked;
+  };
+  const read = readSkill(candidate, profile);
+  return read instanceof Promise ? read.then(keep) : keep(read);
+}
+
+function addSkill(
+  root: SkillRoot,
+  { candidate, realFile }: FoundCandidate,
+  checked: CheckedSkill,
+  skills: SoundSkill[],
+  diagnostics: Diagnostic[],
+): void {
+  if (isNoSkill(candidate, root.path, checked)) return;
+  const { manifest, body, diagnostics: ofSkill } = checked;
+  if (ofSkill.length > 0) diagnostics.push(...ofSkill);
+  if (manifest === undefined) return;
+  const named = withAlias(manifest, root.locked?.alias);
+  skills.push({ candidate, realFile, manifest: named, body, diagnostics: ofSkill });
+}
+
+function isInFolder({ form, directory }: SkillCandidate, root: string): boolean {
+  return form === "directory" && directory !== root;
 }
 
 /** A flat file that nothing marks as a skill (a README, a build file) is none, unless it was asked for by name. */

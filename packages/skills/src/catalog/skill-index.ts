@@ -7,20 +7,29 @@ import { dirname, join } from "node:path";
 import { writeAtomic } from "@metier/base/files";
 import { VERSION } from "@metier/base/places";
 import type { CheckedSkill } from "../skill/skill.ts";
-import { type ListFolder, readFolderListing } from "../sources/skill-files.ts";
+import { type ListedFolder, type ListFolder, readFolderListing } from "../sources/skill-files.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import type { Profile } from "../validate/profiles.ts";
+import { createAheadEntries } from "./ahead-entries.ts";
 import {
   createNewIndex,
+  type NewIndex,
+  type OldIndex,
   type PackedChecked,
   type PackedListing,
+  type PlainSearch,
   packChecked,
   packListing,
   readOldIndex,
   unpackChecked,
   unpackListing,
 } from "./index-file.ts";
+import { createRefinding } from "./refind.ts";
+import type { StartReadAhead } from "./second-thread.ts";
+import { currentStats, isSettled, lastChange } from "./stamps.ts";
+
+export { currentStamp, isSettled, lastChange } from "./stamps.ts";
 
 interface SkillIndexes {
   /** Saved when its root was read; a shared one only by `saveShared`. */
@@ -28,78 +37,149 @@ interface SkillIndexes {
   saveShared(): void;
 }
 
+interface IndexesOptions {
+  readonly cacheFolder: string | undefined;
+  readonly profile: Profile;
+  /** Without it, one thread reads everything. */
+  readonly startReadAhead?: StartReadAhead | undefined;
+  /** From how many skills on there is an index, and a second thread from how many folders: for tests with small trees. */
+  readonly atLeast?: AtLeast;
+}
+
+interface AtLeast {
+  readonly skills: number;
+  readonly folders: number;
+}
+
 /**
  * Which index a root has: one to itself, but one for all installed skills that lie beside each other, since each of them
  * is a root and too small for an index. No indexes without a cache folder.
  */
-export function openIndexes(cacheFolder: string | undefined, profile: Profile): SkillIndexes {
+export function openIndexes({
+  cacheFolder,
+  profile,
+  startReadAhead,
+  atLeast = AT_LEAST,
+}: IndexesOptions): SkillIndexes {
   const shared = new Map<string, SkillIndex>();
+  const open = (root: string, start: StartReadAhead | undefined): SkillIndex => {
+    const path = join(cacheFolder ?? "", "index", `${nameFor(`${profile}\0${root}`)}.txt`);
+    const heading = indexHeading(root, profile);
+    const { index, skills, created } = openSkillIndex(root, readOldIndex(path, heading), profile, start);
+    return {
+      ...index,
+      save(search) {
+        if (skills() < atLeast.skills || created.isSame()) return;
+        const isPlain = search && index.isPlain() && search.found === skills();
+        writeIndex(path, created.render(heading, isPlain ? search : undefined));
+      },
+    };
+  };
   return {
     of({ path, locked, source }) {
       // Each skill of a source has a folder to itself, so that there is nothing to share.
       if (cacheFolder === undefined || source) return undefined;
-      if (!locked) return openSkillIndex(cacheFolder, path, profile);
+      if (!locked) {
+        return open(path, (work) =>
+          work.folders.length < atLeast.folders ? undefined : startReadAhead?.(work),
+        );
+      }
       const folder = dirname(path);
-      const index = shared.get(folder) ?? openSkillIndex(cacheFolder, folder, profile);
+      const index = shared.get(folder) ?? open(folder, undefined);
       shared.set(folder, index);
       return { ...index, save: () => undefined };
     },
     saveShared() {
-      for (const index of shared.values()) index.save();
+      for (const index of shared.values()) index.save(undefined);
     },
   };
 }
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
-const FORMAT = 4;
-/** Fewer skills than this are read faster than an index is. */
-const MIN_SKILLS = 32;
+const FORMAT = 5;
+/** Fewer skills are read faster than an index is; fewer folders, before a second thread has begun. */
+const AT_LEAST: AtLeast = { skills: 32, folders: 2000 };
 
-export interface SkillIndex {
+function indexHeading(root: string, profile: Profile): string {
+  return `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
+}
+
+export interface SkillIndex extends IndexedFolder {
+  /**
+   * Writes the index if anything in it changed; `search`, if it had nothing to say and found folders alone. Never throws: a
+   * cache that cannot be written is no fault.
+   */
+  save(search: PlainSearch | undefined): void;
+}
+
+interface IndexedFolder {
+  /** The skill files that the last search found, if a search now would find the same; they may then be recalled in this order. */
+  refind(nested: boolean): readonly string[] | undefined;
+  /** Whether no folder had a link, a `.gitignore` or a special file. */
+  isPlain(): boolean;
   /** Lists a folder, from the index where nothing changed. */
   readonly listFolder: ListFolder;
   /** What was read of a skill file last time, if it is still the same file. */
   recall(file: string): CheckedSkill | undefined;
   /** Keeps what was just read; `stats` are those of the opened file. */
   keep(file: string, stats: BigIntStats, checked: CheckedSkill): void;
-  /** Writes the index if anything in it changed. Never throws: a cache that cannot be written is no fault. */
-  save(): void;
 }
 
-/** `root` is what every path that is asked for begins with. */
-function openSkillIndex(cacheFolder: string, root: string, profile: Profile): SkillIndex {
-  const path = join(cacheFolder, "index", `${nameFor(`${profile}\0${root}`)}.txt`);
-  const heading = `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
-  const old = readOldIndex(path, heading);
-  const index = createNewIndex(old);
+interface OpenedIndex {
+  readonly index: IndexedFolder;
+  readonly created: NewIndex;
+  /** How many it holds. */
+  skills(): number;
+}
+
+/**
+ * `root` is what every path that is asked for begins with. A folder's key ends with `/`, a file's does not: a path can be
+ * both, one after the other.
+ */
+export function openSkillIndex(
+  root: string,
+  old: OldIndex,
+  profile: Profile,
+  startReadAhead?: StartReadAhead,
+): OpenedIndex {
+  const created = createNewIndex(old);
+  const ahead = createAheadEntries(root, created);
+  const again = createRefinding(root, old);
   let skills = 0;
+  let isPlain = true;
 
-  /** A folder's key ends with `/`, a file's does not: a path can be both, one after the other. */
   const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
-  const find = <Value>(key: string, stats: BigIntStats, stamp: string): Value | undefined => {
-    const entry = old.find(key, stamp);
-    if (entry === undefined || !isSettled(lastChange(stats), old.writtenAt)) return undefined;
-    const value = parseOrUndefined<Value>(entry.json);
-    if (value !== undefined) index.keep(entry);
-    return value;
+  const note = (key: string, listing: ListedFolder): ListedFolder => {
+    isPlain &&= isPlainListing(key, listing);
+    return listing;
   };
+  const index: IndexedFolder = {
+    isPlain: () => isPlain,
 
-  return {
+    refind(nested) {
+      const files = again.find(nested);
+      if (files) created.keep(old.all);
+      return files;
+    },
+
     listFolder(absolute, top) {
+      const key = keyOf(absolute, "/");
+      const given = parseOrUndefined<PackedListing>(ahead.find(key, true));
+      if (given !== undefined) return note(key, unpackListing(given));
       // Stamped before it is listed: a change in between makes the stamp old, never the listing.
       const stats = statSync(absolute, { bigint: true });
-      const stamp = stampOf(stats);
-      const key = keyOf(absolute, "/");
-      const known = old.isEmpty ? undefined : find<PackedListing>(key, stats, stamp);
-      if (known !== undefined) return unpackListing(known);
-      const listing = readFolderListing(absolute, top);
-      index.add(key, stamp, packListing(listing));
-      return listing;
+      const known = old.isEmpty ? undefined : findSame<PackedListing>(old, created, key, stats);
+      const listing = known === undefined ? readFolderListing(absolute, top) : unpackListing(known);
+      if (known === undefined) created.add(key, stampOf(stats), packListing(listing));
+      if (top && startReadAhead && old.isEmpty) ahead.begin(startReadAhead, listing.folders, profile);
+      return note(key, listing);
     },
 
     recall(file) {
-      const stats = old.isEmpty ? undefined : currentStats(file);
-      const known = stats && find<PackedChecked>(keyOf(file, ""), stats, stampOf(stats));
+      const key = keyOf(file, "");
+      let known = parseOrUndefined<PackedChecked>(again.next(key) ?? ahead.find(key));
+      const stats = old.isEmpty || known !== undefined ? undefined : currentStats(file);
+      if (stats) known = findSame<PackedChecked>(old, created, key, stats);
       if (known === undefined) return undefined;
       skills += 1;
       return unpackChecked(known, file);
@@ -107,13 +187,29 @@ function openSkillIndex(cacheFolder: string, root: string, profile: Profile): Sk
 
     keep(file, stats, checked) {
       skills += 1;
-      index.add(keyOf(file, ""), stampOf(stats), packChecked(checked, file));
-    },
-
-    save() {
-      if (skills >= MIN_SKILLS && !index.isSame()) writeIndex(path, index.render(heading));
+      created.add(keyOf(file, ""), stampOf(stats), packChecked(checked, file));
     },
   };
+  return { index, created, skills: () => skills };
+}
+
+/** What the old index has, if nothing changed since; it is then in the new one, too. */
+function findSame<Value>(
+  old: OldIndex,
+  created: NewIndex,
+  key: string,
+  stats: BigIntStats,
+): Value | undefined {
+  const entry = old.find(key, stampOf(stats));
+  if (entry === undefined || !isSettled(lastChange(stats), old.writtenAt)) return undefined;
+  const value = parseOrUndefined<Value>(entry.json);
+  if (value !== undefined) created.keep(entry);
+  return value;
+}
+
+/** What a listing shows is all there is to know: no link leads elsewhere, no file says what counts, and the index has it. */
+function isPlainListing(key: string, { links, specialFiles, hasGitignore }: ListedFolder): boolean {
+  return links.length + specialFiles.length === 0 && !hasGitignore && !key.includes("\n");
 }
 
 /** A file name for a root: which one is said by the heading inside, so a clash only costs time. */
@@ -128,7 +224,8 @@ function nameFor(text: string): string {
 }
 
 /** What is written here is JSON; a damaged entry is an entry that is not there. */
-function parseOrUndefined<Value>(json: string): Value | undefined {
+function parseOrUndefined<Value>(json: string | undefined): Value | undefined {
+  if (json === undefined) return undefined;
   try {
     return JSON.parse(json) as Value;
   } catch {
@@ -143,32 +240,4 @@ function writeIndex(path: string, pieces: readonly string[]): void {
   } catch {
     // No room or no permission: the next listing is as slow as this one.
   }
-}
-
-// When a file that was read for an index counts as unchanged: the same stamp, and not changed just as it was written.
-
-/** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
-const RACY_MS = 2000;
-
-/** `undefined` for a file that is gone or out of reach, which reading it will show. */
-function currentStats(file: string): BigIntStats | undefined {
-  try {
-    return statSync(file, { bigint: true });
-  } catch {
-    return undefined;
-  }
-}
-
-export function currentStamp(file: string): string | undefined {
-  const stats = currentStats(file);
-  return stats && stampOf(stats);
-}
-
-/** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
-export function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
-  return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
-}
-
-export function isSettled(changed: number, writtenAt: number): boolean {
-  return changed < writtenAt - RACY_MS;
 }

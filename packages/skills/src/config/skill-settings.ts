@@ -43,19 +43,21 @@ export function skillSettings(config: Config, name: string): ResolvedSkillSettin
 /** Tables that name no skill that was found: likely a typing mistake, so one warning each. */
 export function checkSkillTables(
   { config, origins }: Pick<LoadedConfig, "config" | "origins">,
-  skillNames: ReadonlySet<string>,
+  namesOfSkills: () => ReadonlySet<string>,
 ): readonly Diagnostic[] {
-  const unknown = new Map<string, Origin>();
+  const named = new Map<string, Origin>();
   for (const [key, origin] of origins) {
     const [section, name = ""] = parseKeyPath(key) ?? [];
     const isSkill = section === "skills" && name in config.skills.settings;
-    if (isSkill && !skillNames.has(name) && !unknown.has(name)) unknown.set(name, origin);
+    if (isSkill && !named.has(name)) named.set(name, origin);
   }
+  const skillNames = named.size === 0 ? undefined : namesOfSkills();
+  const unknown = [...named].filter(([name]) => !skillNames?.has(name));
   return [
     ...config.skills.enabledBundled.flatMap(
       (name) => reportMoved(name, "`skills.enabled-bundled`", origins.get("skills.enabled-bundled")) ?? [],
     ),
-    ...[...unknown].map(([name, origin]) => report(name, origin, skillNames)),
+    ...unknown.map(([name, origin]) => report(name, origin, skillNames ?? new Set())),
   ];
 }
 

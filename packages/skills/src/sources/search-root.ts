@@ -33,10 +33,31 @@ interface SearchedRoot {
 }
 
 export function searchRoot(root: SkillRoot, options: SearchOptions): SearchedRoot {
+  const steps = searchSteps(root, options);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/**
+ * The same in steps, one for each folder at the top: whoever reads the skills that were found so far before the next step
+ * reads them while their folder is at hand. What is given between steps only grows; the last word is the answer.
+ */
+export function* searchSteps(
+  root: SkillRoot,
+  options: SearchOptions,
+): Generator<readonly FoundCandidate[], SearchedRoot, undefined> {
   const search = newSearch(realPathOr(root.path), options);
-  const outcome = searchPath(search, root);
   const { found, diagnostics } = search;
-  return { outcome, found: root.locked || root.source ? ownSkill(found, root) : found, diagnostics };
+  // Of an installed skill the answer alone counts: what else lies in its folder is left out of it.
+  const isOwn = root.locked !== undefined || root.source !== undefined;
+  const steps = searchPath(search, root);
+  let step = steps.next();
+  while (!step.done) {
+    if (!isOwn) yield found;
+    step = steps.next();
+  }
+  return { outcome: step.value, found: isOwn ? ownSkill(found, root) : found, diagnostics };
 }
 
 /** What else lies in an installed skill's folder is its content; without a skill file it is no skill. */
@@ -49,7 +70,7 @@ export function leavesProject(root: SkillRoot, realRoot: string): boolean {
   return root.scope === "project" && !isInside(realRoot, realPathOr(root.grantFolder));
 }
 
-function searchPath(search: Search, root: SkillRoot): RootOutcome {
+function* searchPath(search: Search, root: SkillRoot): Generator<undefined, RootOutcome, undefined> {
   const { path } = root;
   const stats = statOrReason(path);
   if (stats === "missing") {
@@ -66,7 +87,7 @@ function searchPath(search: Search, root: SkillRoot): RootOutcome {
     return "link-escapes";
   }
   if (stats.isDirectory()) {
-    return searchFolder(search, { path, real: search.realRoot, depth: 0, explicit: root.explicit });
+    return yield* searchTop(search, { path, real: search.realRoot, depth: 0, explicit: root.explicit });
   }
   return stats.isFile() ? searchFile(search, root) : notADirectory(search, root);
 }
@@ -111,7 +132,44 @@ interface EnclosingSkill {
   left: number;
 }
 
-function searchFolder(search: Search, folder: Folder): RootOutcome {
+interface OpenedFolder {
+  readonly here: Folder;
+  readonly listing: ListedFolder;
+  readonly inside: EnclosingSkill | undefined;
+}
+
+/** The root itself: a step for each folder in it. */
+function* searchTop(search: Search, folder: Folder): Generator<undefined, RootOutcome, undefined> {
+  const known = search.refind();
+  if (known !== undefined) {
+    for (const file of known) takeKnown(search, folder, file);
+    return "searched";
+  }
+  const opened = openFolder(search, folder);
+  if (typeof opened === "string") return opened;
+  for (const name of opened.listing.folders) {
+    enterFolder(search, opened.here, name, opened.inside);
+    yield;
+  }
+  followLinks(search, opened);
+  return "searched";
+}
+
+function takeKnown(search: Search, top: Folder, file: string): void {
+  const realFile = top.real === top.path ? file : top.real + file.slice(top.path.length);
+  const directory = file.slice(0, file.lastIndexOf(sep));
+  search.found.push({ candidate: candidateForFile(file, "directory", directory), realFile });
+}
+
+function searchFolder(search: Search, folder: Folder): void {
+  const opened = openFolder(search, folder);
+  if (typeof opened === "string") return;
+  for (const name of opened.listing.folders) enterFolder(search, opened.here, name, opened.inside);
+  followLinks(search, opened);
+}
+
+/** Lists a folder and takes its skill file, or says what became of it. */
+function openFolder(search: Search, folder: Folder): OpenedFolder | RootOutcome {
   const listing = list(search, folder);
   if (listing === undefined) return "unreadable";
   if (!spendListing(search, folder, listing.entries)) return "searched";
@@ -131,11 +189,12 @@ function searchFolder(search: Search, folder: Folder): RootOutcome {
     (skillFile !== undefined && !search.nested
       ? { skillFile, left: search.limits.entriesPerSkill }
       : undefined);
-  for (const name of listing.folders) enterFolder(search, here, name, inside);
-  if (!inside) {
-    for (const name of listing.links) if (!isSkillFileName(name)) followLink(search, here, name);
-  }
-  return "searched";
+  return { here, listing, inside };
+}
+
+function followLinks(search: Search, { here, listing, inside }: OpenedFolder): void {
+  if (inside) return;
+  for (const name of listing.links) if (!isSkillFileName(name)) followLink(search, here, name);
 }
 
 /** Takes the folder's skill file, the exact name first; says what becomes of others. Returns the path it took. */

@@ -25,6 +25,8 @@ export interface SearchOptions {
   readonly nested: boolean;
   readonly limits?: SearchLimits;
   readonly listFolder?: ListFolder | undefined;
+  /** The skill files, all of them in folders below the root, if it is known what a search would find. */
+  readonly refind?: (() => readonly string[] | undefined) | undefined;
 }
 
 export interface Search {
@@ -32,6 +34,7 @@ export interface Search {
   readonly nested: boolean;
   readonly limits: SearchLimits;
   readonly listFolder: ListFolder;
+  readonly refind: () => readonly string[] | undefined;
   readonly found: FoundCandidate[];
   readonly diagnostics: Diagnostic[];
   /** Real paths of folders entered through a link: each is entered once, so that links cannot multiply. */
@@ -45,6 +48,7 @@ export interface Search {
 
 export function newSearch(realRoot: string, options: SearchOptions): Search {
   const { nested, limits = SEARCH_LIMITS, listFolder = readFolderListing } = options;
+  const { refind = () => undefined } = options;
   const knownRoots = [...options.knownRoots, realRoot];
   const diagnostics: Diagnostic[] = [];
   const said = new Set<string>();
@@ -53,6 +57,7 @@ export function newSearch(realRoot: string, options: SearchOptions): Search {
     nested,
     limits,
     listFolder,
+    refind,
     found: [],
     diagnostics,
     linked: new Set(),
