@@ -25,7 +25,11 @@ const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
 /** Library and command line, with one set of chunks for both. */
 async function bundle() {
   const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "packages/metier/package.json"), "utf8"));
-  const entryPoints = { ...LIBRARY_ENTRIES, "cli/main": "packages/cli/src/main.ts" };
+  const entryPoints = {
+    ...LIBRARY_ENTRIES,
+    "cli/main": "packages/cli/src/main.ts",
+    "threads/scan": "packages/scan/src/scan-thread.ts",
+  };
   /** @type {import("esbuild").BuildOptions & { metafile: true, write: false }} */
   const options = {
     absWorkingDir: ROOT,

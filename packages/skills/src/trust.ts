@@ -33,6 +33,7 @@ export {
 export {
   type ContentChange,
   compareIdentity,
+  digestFiles,
   type FileChange,
   type IdentifiedFile,
   identifyContent,
