@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { say } from "../scripts/setup/repository.mjs";
 import { machineLine, table } from "./report.mjs";
+import { measureScan } from "./scan-speed.mjs";
 
 /**
  * @typedef {{ readonly family: string, readonly rules: number, readonly positives: number, readonly found: number, readonly negatives: number, readonly wrong: number }} FamilyScore
@@ -22,9 +23,13 @@ const ABOUT_OWN =
 const ABOUT_REAL =
   "Real skills from public repositories, taken as harmless. Of the second set only the texts are there, without scripts. A finding of `high` in them need not be wrong: some are about attacks, and some do pipe a download into a shell.";
 
+const ABOUT_SPEED =
+  "Whole processes, in turns; generated skills, most of them a text and some with scripts. Unchanged means that all files are read and hashed, and what was found in the same content before is shown.";
+
 /** @returns {string} the section for the document */
 export function benchScan() {
   const machine = machineLine();
+  const speed = measureScan();
   say("scanning examples and the development set");
   const { status, stdout } = spawnSync(process.execPath, [PROGRAM], {
     encoding: "utf8",
@@ -37,10 +42,12 @@ export function benchScan() {
   return [
     "## Scanning skills: `npm run bench -- scan`",
     machine,
+    ABOUT_SPEED,
+    speed.text,
     ABOUT_OWN,
     table(["family", "rules", "examples", "recall", "near misses", "wrong"], families.map(describeFamily)),
     ...(sets.length > 0 ? [ABOUT_REAL, describeSets(sets), describeRules(sets)] : []),
-    table(["goal", "measured", ""], [judgeOwn(families), ...sets.map(judgeSet)]),
+    table(["goal", "measured", ""], [speed.goal, judgeOwn(families), ...sets.map(judgeSet)]),
   ].join("\n\n");
 }
 

@@ -28,7 +28,11 @@ const YAML = join(ROOT, "node_modules/yaml/browser/index.js");
 /** Library and command line, with one set of chunks for both. */
 async function bundle() {
   const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "packages/metier/package.json"), "utf8"));
-  const entryPoints = { ...LIBRARY_ENTRIES, "cli/main": "packages/cli/src/main.ts" };
+  const entryPoints = {
+    ...LIBRARY_ENTRIES,
+    "cli/main": "packages/cli/src/main.ts",
+    "threads/scan": "packages/scan/src/scan-thread.ts",
+  };
   /** @type {import("esbuild").BuildOptions & { metafile: true, write: false }} */
   const options = {
     absWorkingDir: ROOT,

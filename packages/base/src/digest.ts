@@ -1,5 +1,5 @@
 /** Digests as Metier writes them, `sha256:…`, and the comparison of secrets by them. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, hash, timingSafeEqual } from "node:crypto";
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -8,11 +8,11 @@ export function isDigest(value: unknown): value is string {
 }
 
 export function digestBytes(content: string | Uint8Array): string {
-  return `sha256:${createHash("sha256").update(content).digest("hex")}`;
+  return `sha256:${hash("sha256", content)}`;
 }
 
 /** Takes the same time, whatever was given. */
 export function isSameSecret(given: string, secret: string): boolean {
-  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(given), hash(secret));
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(secret));
 }

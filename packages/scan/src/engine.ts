@@ -1,6 +1,7 @@
 /** What other packages may use of `@metier/scan/engine`. */
 
 export { findScanRule, listScanRules } from "./rules.ts";
+export { scanPaths } from "./scan-paths.ts";
 export {
   adviseHeld,
   blockingFindings,
@@ -9,4 +10,5 @@ export {
   judgeFindings,
   readScanPolicy,
 } from "./scan-policy.ts";
-export { scanPaths, scanSkill } from "./scan-skill.ts";
+export { openScanPool, type ScanPool } from "./scan-pool.ts";
+export { scanSkill } from "./scan-skill.ts";

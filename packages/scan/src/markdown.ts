@@ -62,8 +62,7 @@ type TakeApart = (text: string) => MarkdownParts | undefined;
 
 /** Only a scan needs the grammar, so it is loaded when one begins. */
 export async function loadMarkdown(limits: Pick<ScanLimits, "blocks">): Promise<TakeApart> {
-  const { parser } = await import("@lezer/markdown");
-  configured ??= parser.configure(MARKDOWN_GRAMMAR);
+  configured ??= withoutPlainText((await import("@lezer/markdown")).parser.configure(MARKDOWN_GRAMMAR));
   const grammar = configured;
   let blocksLeft = limits.blocks;
   return (text) => {
@@ -77,6 +76,13 @@ export async function loadMarkdown(limits: Pick<ScanLimits, "blocks">): Promise<
 }
 
 let configured: MarkdownParser | undefined;
+
+/** Within a line only code is looked for, so that a text without its mark needs no look at each of its characters. */
+function withoutPlainText(grammar: MarkdownParser): MarkdownParser {
+  const parseInline = grammar.parseInline.bind(grammar);
+  grammar.parseInline = (text, offset) => (text.includes("`") ? parseInline(text, offset) : []);
+  return grammar;
+}
 
 /** A text that is not taken apart: all of it is prose. */
 export function takeAsProse(text: string): MarkdownParts {

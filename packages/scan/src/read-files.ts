@@ -2,11 +2,13 @@
  * Reads the files of a skill for a scan: each once, within bounds, through the one gate, and never through a link; and
  * tells what each is, by its first bytes, its name and its first line.
  */
-import { closeSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { closeSync, fstatSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { digestBytes } from "@metier/base/digest";
 import { listFiles, openContained } from "@metier/base/files";
 import { isText } from "@metier/skills";
-import type { SkillContent } from "@metier/skills/trust";
+import { type SkillContent, stampOf } from "@metier/skills/trust";
 import type { CodeLanguage } from "./code/code-part.ts";
 import type { ScanLimits, ScannedFile, SkippedPart } from "./scanned-skill.ts";
 
@@ -19,7 +21,12 @@ interface ReadFiles {
 /** Enough for any signature, and to see what was put behind an image. */
 const EDGE_BYTES = 64 * 1024;
 
-export function readSkillFiles({ form, location, directory }: SkillContent, limits: ScanLimits): ReadFiles {
+/** `identify`: whether the digests of files are wanted, too. */
+export function readSkillFiles(
+  { form, location, directory }: SkillContent,
+  limits: ScanLimits,
+  identify: boolean,
+): ReadFiles {
   const skipped: SkippedPart[] = [];
   let root: string;
   try {
@@ -37,7 +44,7 @@ export function readSkillFiles({ form, location, directory }: SkillContent, limi
   for (const { path, kind } of listing.files) {
     const file =
       kind === "file"
-        ? readFile(root, path, { limits, bytesLeft: limits.totalBytes - bytes })
+        ? readFile(root, path, { limits, bytesLeft: limits.totalBytes - bytes, identify })
         : describeOther(root, path, kind);
     bytes += file.text === undefined ? (file.head?.length ?? 0) : file.size;
     if (file.fault !== undefined) skipped.push({ path, reason: file.fault });
@@ -63,6 +70,7 @@ function describeOther(root: string, path: string, kind: "link" | "special"): Sc
 interface Bounds {
   readonly limits: ScanLimits;
   readonly bytesLeft: number;
+  readonly identify: boolean;
 }
 
 function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
@@ -73,7 +81,11 @@ function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
   try {
     const size = Number(stats.size);
     const executable = (stats.mode & 0o111n) !== 0n;
-    return { path, kind: "file", size, executable, ...readContent(descriptor, path, size, bounds) };
+    const content = readContent(descriptor, path, size, bounds);
+    const isStable =
+      content.digest !== undefined && stampOf(fstatSync(descriptor, { bigint: true })) === stampOf(stats);
+    const digest = isStable ? content.digest : undefined;
+    return { path, kind: "file", size, executable, ...content, digest };
   } catch (error) {
     return { ...unread, fault: `Not read: ${(error as Error).message}.` };
   } finally {
@@ -81,9 +93,13 @@ function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
   }
 }
 
-type Content = Pick<ScannedFile, "text" | "head" | "tail" | "signature" | "language" | "fault">;
+type Content = Pick<
+  ScannedFile,
+  "text" | "isVerbatim" | "digest" | "head" | "tail" | "signature" | "language" | "fault"
+>;
 
-function readContent(descriptor: number, path: string, size: number, { limits, bytesLeft }: Bounds): Content {
+function readContent(descriptor: number, path: string, size: number, bounds: Bounds): Content {
+  const { limits, bytesLeft, identify } = bounds;
   if (bytesLeft <= 0) return { fault: `Not read: more than ${limits.totalBytes} bytes stand before it.` };
   const head = readAt(descriptor, 0, Math.min(size, EDGE_BYTES));
   const signature = signatureOf(head);
@@ -97,8 +113,12 @@ function readContent(descriptor: number, path: string, size: number, { limits, b
   const whole = size <= head.length ? head : readAt(descriptor, 0, size);
   if (!looksLikeText(whole)) return { head, tail: whole.subarray(-EDGE_BYTES) };
   const text = decodeText(whole);
-  return { text, language: languageOf(path, text) };
+  const isVerbatim = !isUtf16(whole) && isUtf8(whole) && !whole.includes(CARRIAGE_RETURN);
+  const digest = identify && whole.length === size ? digestBytes(whole) : undefined;
+  return { text, isVerbatim, digest, language: languageOf(path, text) };
 }
+
+const CARRIAGE_RETURN = 0x0d;
 
 function readAt(descriptor: number, position: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
@@ -146,7 +166,8 @@ type BinaryKind =
   | "database"
   | "unknown";
 
-const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp])[] = [
+/** `least`: how many bytes there must be, where that spares a look at each of them. */
+const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, least?: number])[] = [
   ["executable", "an ELF program", /^\x7fELF/],
   ["executable", "a Windows program", /^MZ[\s\S]{58,}?PE\0\0|^MZ\x90\0/],
   [
@@ -166,9 +187,9 @@ const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp])[] = [
   ["archive", "a 7z archive", /^7z\xbc\xaf\x27\x1c/],
   ["archive", "a RAR archive", /^Rar!\x1a\x07/],
   ["archive", "a Zstandard archive", /^\x28\xb5\x2f\xfd/],
-  ["archive", "a tar archive", /^[\s\S]{257}ustar/],
+  ["archive", "a tar archive", /^[\s\S]{257}ustar/, 262],
   ["archive", "an installer package", /^(?:!<arch>\ndebian|\xed\xab\xee\xdb|xar!)/],
-  ["archive", "a disk image", /^[\s\S]{32769}CD001/],
+  ["archive", "a disk image", /^[\s\S]{32769}CD001/, 32_774],
   ["image", "a PNG image", /^\x89PNG\r\n\x1a\n/],
   ["image", "a JPEG image", /^\xff\xd8\xff/],
   ["image", "a GIF image", /^GIF8[79]a/],
@@ -194,7 +215,7 @@ export interface Signature {
 
 export function signatureOf(head: Uint8Array): Signature | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
-  const found = SIGNATURES.find(([, , pattern]) => pattern.test(text));
+  const found = SIGNATURES.find(([, , pattern, least = 0]) => text.length >= least && pattern.test(text));
   return found && { kind: found[0], what: found[1] };
 }
 

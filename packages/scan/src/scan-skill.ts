@@ -1,21 +1,13 @@
 /**
- * Looks over all files of a skill by the rules, and whatever skills lie at some paths. Nothing of a skill is executed,
- * imported or fetched; what could not be looked at is named. The same files give the same report, in the same order.
+ * Looks over all files of a skill by the rules. Nothing of a skill is executed, imported or fetched; what could not be looked
+ * at is named. The same files give the same report, in the same order.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Diagnostic } from "@metier/base/diagnostic";
+import { presentFields } from "@metier/base/json";
 import { cleanLine, takeOutInvisible } from "@metier/base/text";
-import {
-  isNoSkill,
-  parseSkill,
-  readSkill,
-  type SkillCandidate,
-  shorten,
-  validateSkill,
-  visitPaths,
-} from "@metier/skills";
-import { identifyContent, type SkillContent } from "@metier/skills/trust";
+import { parseSkill, readSkill, type SkillCandidate, shorten, validateSkill } from "@metier/skills";
+import { digestFiles, type IdentifiedFile, identifyContent, type SkillContent } from "@metier/skills/trust";
 import { analyseCode } from "./code/analyse-code.ts";
 import { findCode } from "./find-code.ts";
 import { loadMarkdown, takeAsProse } from "./markdown.ts";
@@ -36,9 +28,11 @@ import {
   type SkippedPart,
 } from "./scanned-skill.ts";
 
-interface ScanSkillOptions {
+export interface ScanSkillOptions {
   /** What the catalog calls it; otherwise its own name. */
   readonly name?: string;
+  /** In place of `name`: it is called by its own name, as whoever found it reads it. */
+  readonly candidate?: SkillCandidate;
   /** Names of other skills that this one could be mistaken for. */
   readonly knownNames?: readonly string[];
   /** Rules that are not applied, by id. */
@@ -47,6 +41,9 @@ interface ScanSkillOptions {
   /** `false`: the content identity is known, or not asked for, and no file is read a second time for it. */
   readonly identify?: boolean;
 }
+
+/** What was found in the same content before. */
+export type RecallScan = (digest: string, content: SkillContent) => ScanReport | undefined;
 
 /** What the scan of one skill found, and what it could not look at. */
 export interface ScanReport {
@@ -70,28 +67,70 @@ type ScanSubject = SkillContent | { readonly directory: string };
 const SKILL_FILE = "SKILL.md";
 const MOST_EVIDENCE = 160;
 
-export async function scanSkill(subject: ScanSubject, options: ScanSkillOptions = {}): Promise<ScanReport> {
+export async function scanSkill(
+  subject: ScanSubject,
+  options: ScanSkillOptions = {},
+  recall?: RecallScan,
+): Promise<ScanReport> {
   const limits = { ...SCAN_LIMITS, ...options.limits };
   const content = toContent(subject);
-  const { files, bytes, skipped } = readSkillFiles(content, limits);
+  const { files, bytes, skipped } = readSkillFiles(content, limits, options.identify !== false);
+  const digest = options.identify === false ? undefined : identify(content, files);
+  const known = digest === undefined ? undefined : recall?.(digest, content);
+  if (known) return known;
   const skill = await readScannedSkill(content, { files, unread: skipped }, limits, options);
   const ignored = new Set(options.ignore);
   const applied = scanRules()
     .filter(({ id }) => !ignored.has(id))
     .map((rule) => applyRule(rule, skill, limits));
-  const identity = options.identify === false ? undefined : identifyContent(content);
   return {
     name: skill.name,
     findings: applied.flatMap(({ findings }) => findings).toSorted(compareFindings),
     files: files.length,
     bytes,
     skipped: [...skill.unread, ...applied.flatMap(({ left }) => left)],
-    ...(identity?.ok && { digest: identity.value.digest }),
+    ...(digest !== undefined && { digest }),
   };
 }
 
+/** By the bytes that were scanned, where all of them were read; otherwise the files are read once more. */
+function identify(content: SkillContent, files: readonly ScannedFile[]): string | undefined {
+  const { form, directory, location } = content;
+  const isWhole = form === "directory" && files.some(({ path }) => join(directory, path) === location);
+  const read = files.flatMap(({ path, kind, size, executable, digest }): readonly IdentifiedFile[] =>
+    kind === "file" && digest !== undefined ? [{ path, kind, size, executable, digest }] : [],
+  );
+  if (isWhole && read.length === files.length) return digestFiles(read);
+  const identity = identifyContent(content);
+  return identity.ok ? identity.value.digest : undefined;
+}
+
+/** One of many skills. */
+export interface ScanJob {
+  readonly subject: ScanSubject;
+  /** What the catalog calls it. */
+  readonly name?: string;
+  /** It is called by its own name, as reading it tells. */
+  readonly candidate?: SkillCandidate;
+}
+
+/** `options` are those of all. */
+export async function scanJob(
+  { subject, name, candidate }: ScanJob,
+  options: ScanSkillOptions,
+  recall?: RecallScan,
+): Promise<ScanReport> {
+  return scanSkill(subject, { ...presentFields({ name, candidate }), ...options }, recall);
+}
+
+/** What every scan needs, before there is anything to scan. */
+export async function loadScan(): Promise<void> {
+  await Promise.all([loadMarkdown(SCAN_LIMITS), import("unbash")]);
+  scanRules();
+}
+
 /** The skill file of a folder, also when it is written in another case. */
-function toContent(subject: ScanSubject): SkillContent {
+export function toContent(subject: ScanSubject): SkillContent {
   if ("location" in subject) return subject;
   const { directory } = subject;
   const names = existsSync(directory) ? readdirSync(directory) : [];
@@ -114,19 +153,28 @@ async function readScannedSkill(
   const parsed = own?.text === undefined ? undefined : await parseSkill(candidate, own.text);
   const manifest = parsed && validateSkill(parsed, "lenient").manifest;
   const { documents, left } = await readDocuments(files, skillFile, limits);
-  const found = await findCode({ files, documents, parsed, manifest, skillFile }, limits);
-  const analysed = await analyseCode(found.parts, limits);
+  const code = await findCode({ files, documents, parsed, manifest, skillFile }, limits);
+  const analysed = await analyseCode(code.parts, limits);
+  const isAsFound = own?.isVerbatim && options.candidate?.defaultName === defaultName;
+  const found = isAsFound ? (manifest?.name ?? defaultName) : await nameOf(options.candidate);
   return {
-    name: options.name ?? manifest?.name ?? basename(content.directory),
+    name: options.name ?? found ?? manifest?.name ?? basename(content.directory),
     knownNames: options.knownNames ?? [],
     skillFile,
     files,
-    unread: [...unread, ...left, ...found.skipped, ...analysed.skipped],
+    unread: [...unread, ...left, ...code.skipped, ...analysed.skipped],
     documents,
     parsed,
     manifest,
     acts: analysed.acts,
   };
+}
+
+/** Where the text that was scanned is not the file as it is: it is read once more, as everyone reads it. */
+async function nameOf(candidate: SkillCandidate | undefined): Promise<string | undefined> {
+  if (candidate === undefined) return undefined;
+  const { checked } = await readSkill(candidate, "lenient");
+  return checked.manifest?.name ?? candidate.defaultName;
 }
 
 /**
@@ -162,9 +210,14 @@ interface AppliedRule {
   readonly left: readonly SkippedPart[];
 }
 
+/** Most rules find nothing in most skills. */
+const NOTHING_APPLIED: AppliedRule = { findings: [], left: [] };
+
 /** Of the same thing in one place, and of too many in one file, the worst are listed: milder ones hide nothing. */
 function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): AppliedRule {
-  const found = [...rule.find(skill)].map((hit) => toFinding(rule, hit)).sort(compareFindings);
+  const hits = [...rule.find(skill)];
+  if (hits.length === 0) return NOTHING_APPLIED;
+  const found = hits.map((hit) => toFinding(rule, hit)).sort(compareFindings);
   const seen = new Set<string>();
   const unique = found.filter(({ fingerprint, line }) => {
     const key = `${fingerprint} ${line}`;
@@ -196,64 +249,5 @@ function toFinding(
     message: `${rule.title}${told}.`,
     evidence: shorten(cleanLine(shown ?? seen), MOST_EVIDENCE),
     fingerprint: fingerprintOf(rule.id, path, seen),
-  };
-}
-
-/** The scan of one skill, and where the skill is. */
-export interface ScannedPath extends ScanReport {
-  /** The skill file, absolute. */
-  readonly location: string;
-  /** The skill's folder, absolute. */
-  readonly directory: string;
-  /** A lock lists it, and every version of it has another folder. */
-  readonly isInstalled?: true;
-}
-
-/** The scans of all skills found at some paths. */
-export interface PathsReport {
-  /** One report for each skill that was found. */
-  readonly skills: readonly ScannedPath[];
-  /** About the paths themselves: missing, unreadable, without a skill. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Paths are absolute. A skill below another is scanned with it, and as one of its own. */
-export async function scanPaths(
-  paths: readonly string[],
-  options: ScanSkillOptions = {},
-  onSkill?: (done: number, total: number) => void,
-): Promise<PathsReport> {
-  // All of them are found first, so that whoever waits knows how many there are.
-  const found = new Map<string, FoundSkill>();
-  const note = async (candidate: SkillCandidate, path: string): Promise<boolean> => {
-    const { checked } = await readSkill(candidate, "lenient");
-    if (isNoSkill(candidate, path, checked)) return false;
-    const name = checked.manifest?.name ?? candidate.defaultName;
-    if (!found.has(candidate.file)) found.set(candidate.file, { candidate, name });
-    return true;
-  };
-  const diagnostics = await visitPaths(paths, note, reportNoSkill);
-  const skills: ScannedPath[] = [];
-  for (const { candidate, name } of found.values()) {
-    onSkill?.(skills.length, found.size);
-    const { form, file: location, directory } = candidate;
-    const report = await scanSkill({ form, location, directory }, { name, ...options });
-    skills.push({ ...report, location, directory });
-  }
-  return { skills, diagnostics };
-}
-
-interface FoundSkill {
-  readonly candidate: SkillCandidate;
-  readonly name: string;
-}
-
-function reportNoSkill(path: string): Diagnostic {
-  return {
-    code: "scan.no-skill",
-    severity: "error",
-    path,
-    message: `No skill was found in \`${path}\`.`,
-    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of them.",
   };
 }

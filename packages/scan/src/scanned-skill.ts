@@ -17,6 +17,10 @@ export interface ScannedFile {
   readonly executable: boolean;
   /** Absent when it is no text, or was not read. */
   readonly text?: string;
+  /** The text is the file, byte for byte. */
+  readonly isVerbatim?: boolean;
+  /** Of the bytes that the text was made of, where the file stayed as it was meanwhile. */
+  readonly digest?: string | undefined;
   /** The first and the last bytes of what is no text. */
   readonly head?: Uint8Array;
   readonly tail?: Uint8Array;

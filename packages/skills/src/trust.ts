@@ -1,4 +1,6 @@
 /** What other packages may use of `@metier/skills/trust`. */
+
+export { recallFiles, rememberFiles } from "./lock/file-lists.ts";
 export {
   calledAs,
   findEntry,
@@ -25,14 +27,14 @@ export {
   findDifference,
   flushStore,
   knownLocks,
+  placeAllInStore,
   placeInStore,
-  recallFiles,
-  rememberFiles,
   rememberLock,
 } from "./lock/store.ts";
 export {
   type ContentChange,
   compareIdentity,
+  digestFiles,
   type FileChange,
   type IdentifiedFile,
   identifyContent,

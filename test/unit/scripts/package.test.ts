@@ -24,6 +24,7 @@ test("the published package holds the command, the library, the skills, the reco
     "bin/metier.js",
     "man/metier.1",
     "dist/cli/main.js",
+    "dist/threads/scan.js",
     ...library,
     "dist/manifest.schema.json",
     "dist/overview.txt",

@@ -95,13 +95,25 @@ function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
 /** A relative link, so that a home which is moved or mounted elsewhere keeps it. An earlier link is replaced in one step. */
 function linkFolder(folder: string, place: string): void {
   mkdirSync(dirname(place), { recursive: true });
+  const target = relative(realPathOr(dirname(place)), realPathOr(folder));
+  if (makeLink(target, place)) return;
   const staged = besideSkills(place);
-  const parent = realPathOr(dirname(place));
   try {
-    symlinkSync(relative(parent, realPathOr(folder)), staged, "dir");
+    symlinkSync(target, staged, "dir");
     replaceByLink(staged, place);
   } finally {
     tryToRemove(staged);
+  }
+}
+
+/** `false` where something stands. */
+function makeLink(target: string, place: string): boolean {
+  try {
+    symlinkSync(target, place, "dir");
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
   }
 }
 

@@ -25,6 +25,8 @@ export interface Fetching {
   readonly quarantine: Quarantine;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
+  /** Told of the folder of each skill, before it is read; of some more than once. */
+  readonly onFound?: ((directory: string) => void) | undefined;
 }
 
 interface OpenedSource {
@@ -43,7 +45,8 @@ export async function openSource(
   const fetched = await fetchSource(address, { ...fetchContext(fetching), link, wanted });
   if (!fetched.ok) return fetched;
   const { value: source } = fetched;
-  const found = await findSourceSkills(source, fetching.parts.profile, rootName(address));
+  const { parts, onFound } = fetching;
+  const found = await findSourceSkills(source, parts.profile, rootName(address), onFound);
   const here = realPathOr(source.folder);
   const tell = (diagnostic: Diagnostic): Diagnostic => {
     return { ...diagnostic, path: pathIn(here, diagnostic.path) };
@@ -95,6 +98,8 @@ export interface FetchContext {
   /** Names of skills: a source whose skills are fetched one by one fetches only these. Absent: all. */
   readonly wanted?: readonly string[] | undefined;
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
+  /** May be told of a folder with a `SKILL.md` when all of it is there, while others are still to come. */
+  readonly onFound?: ((directory: string) => void) | undefined;
 }
 
 /**
@@ -114,10 +119,10 @@ export function privateHostHint({ host }: URL): string {
 }
 
 /** For one fetch, with a folder of its own. */
-export function fetchContext({ parts, quarantine, signal, onProgress }: Fetching): FetchContext {
+export function fetchContext({ parts, quarantine, signal, onProgress, onFound }: Fetching): FetchContext {
   const { environment, registry, privateHosts, addresses, places } = parts;
   const known = { limits: SOURCE_LIMITS, store: places.base, environment, registry, privateHosts, addresses };
-  return { into: quarantine.makeFolder(), ...known, signal, onProgress };
+  return { into: quarantine.makeFolder(), ...known, signal, onProgress, onFound };
 }
 
 /** One step of a longer operation, to show to whoever waits. */

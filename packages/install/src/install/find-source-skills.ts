@@ -62,12 +62,13 @@ export interface SourceSkills {
 
 /**
  * Only folders with a `SKILL.md`: a lone `.md` file in a source is most often a page about them. `rootName`: what a
- * skill at the root of the source is called if it does not say so itself.
+ * skill at the root of the source is called if it does not say so itself. `onFound` is told before a skill is read.
  */
 export async function findSourceSkills(
   { folder, paths = [""], linked }: Pick<FetchedSource, "folder" | "paths" | "linked">,
   profile: Profile,
   rootName: string = basename(folder),
+  onFound?: (directory: string) => void,
 ): Promise<SourceSkills> {
   const real = realPathOr(folder);
   const diagnostics: Diagnostic[] = [];
@@ -88,6 +89,7 @@ export async function findSourceSkills(
       }
     }
   }
+  for (const { directory } of found.values()) onFound?.(directory);
   const skills: SourceSkill[] = [];
   for (const candidate of found.values()) {
     const skill = await describeSkill(candidate, real, profile, rootName);

@@ -43,6 +43,7 @@ import {
 } from "./requests.ts";
 import { restoreSkills } from "./restore.ts";
 import { reviewSkills } from "./review-skills.ts";
+import { type FetchedScans, openFetchedScans } from "./scan-fetched.ts";
 
 interface Installation {
   readonly request: InstallRequest;
@@ -50,6 +51,7 @@ interface Installation {
   readonly parts: InstallParts;
   readonly lockFile: LockFile;
   readonly quarantine: Quarantine;
+  readonly scans: FetchedScans;
 }
 
 export async function installSkills(
@@ -78,9 +80,15 @@ async function installOrRestore(
     return faulty("install.usage", message, "Leave out `--link`.");
   }
   const lockFile = request.project ? projectLockFile(projectRoot) : userLockFile(places);
-  return withQuarantine(places, (quarantine) =>
-    install(address, { request, decisions, parts, lockFile, quarantine }),
-  );
+  const isAll = request.skills?.includes("*") === true && !request.link;
+  return withQuarantine(places, async (quarantine) => {
+    const scans = openFetchedScans(parts.scan, isAll);
+    try {
+      return await install(address, { request, decisions, parts, lockFile, quarantine, scans });
+    } finally {
+      await scans.close();
+    }
+  });
 }
 
 /** What the locks list, and then what the config names beside it. */
@@ -122,7 +130,8 @@ async function install(
   const read = readLock(lockFile);
   if (!read.ok) return lockFault(read.refusal);
   const { signal, onProgress } = request;
-  const opened = await openSource(address, { ...installation, signal, onProgress }, request);
+  const onFound = installation.scans.begin;
+  const opened = await openSource(address, { ...installation, signal, onProgress, onFound }, request);
   if (!opened.ok) return hintAtFolder(opened, request.source ?? "", parts);
   const { source, skills, diagnostics } = opened.value;
   const choice = await chooseFromSource(skills, request, decisions);

@@ -6,7 +6,7 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { isInside, realPathOr } from "@metier/base/places";
+import { realPathOr } from "@metier/base/places";
 import type { Refused } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
 import { reportOutside } from "@metier/skills";
@@ -18,7 +18,7 @@ import {
   type LockEntry,
   type LockFile,
   lockedFolder,
-  placeInStore,
+  placeAllInStore,
   rememberFiles,
   storeFolder,
   withEntry,
@@ -52,34 +52,44 @@ export function recordSkills(
 ): Refused<InstallFault> | undefined {
   // A source may reach a skill of its own over a link; what moves is the folder itself.
   const folders = new Map(planned.map((plan) => [plan, realPathOr(plan.skill.directory)]));
-  // Deepest first: a skill inside another is copied out of it before the other one moves.
+  // Deepest first; a skill inside another is copied out of it before any of them moves.
   const byDepth = planned.toSorted((a, b) => b.skill.path.length - a.skill.path.length);
-  for (const plan of byDepth) {
-    if (plan.entry.linked) {
-      rememberFiles(context.parts.places, plan.skill);
-      continue;
-    }
-    const fault = store(plan, folders, context);
-    if (fault) return fault;
-  }
-  if (planned.some(({ entry }) => !entry.linked)) flushStore(context.parts.places);
+  const { places } = context.parts;
+  rememberFiles(
+    places,
+    planned.filter(({ entry }) => entry.linked).map(({ skill }) => skill),
+  );
+  const stored = byDepth.filter(({ entry }) => !entry.linked);
+  const fault = stored.length > 0 ? storeAll(stored, folders, context) : undefined;
+  if (fault) return fault;
   return replaceLock(planned, context.lockFile);
 }
 
-function store(
-  plan: PlannedSkill,
+function storeAll(
+  planned: readonly PlannedSkill[],
   folders: ReadonlyMap<PlannedSkill, string>,
-  { quarantine, parts, lockFile }: RecordContext,
+  { quarantine, parts: { places }, lockFile }: RecordContext,
 ): Refused<InstallFault> | undefined {
-  const { name, digest, directory } = plan.skill;
-  const folder = folders.get(plan) ?? directory;
-  const isNested = [...folders].some(([other, place]) => other !== plan && isInside(folder, place));
-  const moved = isNested ? join(quarantine.makeFolder(), "skill") : folder;
-  if (isNested) cpSync(folder, moved, { recursive: true, verbatimSymlinks: true });
-  const placed = placeInStore(parts.places, moved, { name, digest, lock: lockFile });
+  const all = new Set(folders.values());
+  const isShared = all.size < folders.size; // One folder that is installed twice is taken twice.
+  const incoming = planned.map((plan) => {
+    const { name, digest, directory } = plan.skill;
+    const folder = folders.get(plan) ?? directory;
+    const isNested = isShared || foldersAbove(folder).some((above) => all.has(above));
+    const moved = isNested ? join(quarantine.makeFolder(), "skill") : folder;
+    if (isNested) cpSync(folder, moved, { recursive: true, verbatimSymlinks: true });
+    return { name, digest, folder: moved };
+  });
+  const placed = placeAllInStore(places, incoming, lockFile);
+  if (placed.ok) flushStore(places);
   if (placed.ok) return undefined;
   const hint = "Something else writes into the quarantine; find out what, then run the command again.";
   return faulty("install.changed", placed.refusal.message, hint);
+}
+
+function foldersAbove(folder: string): readonly string[] {
+  const above = dirname(folder);
+  return above === folder ? [] : [above, ...foldersAbove(above)];
 }
 
 function replaceLock(

@@ -40,7 +40,8 @@ import {
   type SkippedSkill,
   skipFor,
 } from "./requests.ts";
-import { refuseBlocked, scanFetched } from "./review-skills.ts";
+import { refuseBlocked } from "./review-skills.ts";
+import { scanFetched } from "./scan-fetched.ts";
 
 /** An entry of a lock, and what there is of it. */
 interface LockedSkillState extends LockedEntry {

@@ -6,8 +6,8 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { readBounded } from "@metier/base/files";
-import { type Finding, languageOf, type ScanPolicy, type SkippedPart, signatureOf } from "@metier/scan";
-import { blockingFindings, judgeFindings } from "@metier/scan/engine";
+import { type Finding, languageOf, type SkippedPart, signatureOf } from "@metier/scan";
+import { blockingFindings } from "@metier/scan/engine";
 import { findCommands } from "@metier/skills";
 import type { IdentifiedFile } from "@metier/skills/trust";
 import type { PlannedSkill, ValidSkill } from "./plan-skill.ts";
@@ -22,11 +22,13 @@ import {
   type SkillFinding,
   type SkippedSkill,
 } from "./requests.ts";
+import type { FetchedScan, FetchedScans } from "./scan-fetched.ts";
 
 interface ReviewContext extends Pick<InstallReview, "source" | "resolved"> {
   readonly request: InstallRequest;
   readonly decisions: InstallDecisions;
   readonly parts: InstallParts;
+  readonly scans: FetchedScans;
 }
 
 interface ReviewOutcome {
@@ -41,14 +43,16 @@ export async function reviewSkills(
   planned: readonly PlannedSkill[],
   context: ReviewContext,
 ): Promise<ReviewOutcome> {
-  const { request, parts } = context;
-  const looked: Looked[] = [];
-  for (const [done, plan] of planned.entries()) {
-    request.onProgress?.({ what: "Scanning", done, total: planned.length });
-    const { skill, called, replaces } = plan;
-    const scan = await scanFetched(skill.directory, called, parts.scan);
-    looked.push({ plan, shown: { ...summariseSkill(skill, scan), called, replaces } });
-  }
+  const { request, parts, scans } = context;
+  const folders = planned.map(({ skill, called }) => ({ directory: skill.directory, called }));
+  const summaries = planned.map(({ skill }) => describeSkill(skill)); // Another core may be scanning meanwhile.
+  const tell = (done: number, total: number): void => request.onProgress?.({ what: "Scanning", done, total });
+  const scanned = planned.length === 0 ? [] : await scans.of(folders, tell);
+  const looked = planned.flatMap((plan, index): readonly Looked[] => {
+    const { called, replaces } = plan;
+    const [summary, scan] = [summaries[index], scanned[index]];
+    return summary && scan ? [{ plan, shown: { ...summary, ...scan, called, replaces } }] : [];
+  });
   const findings = looked.flatMap(({ shown }) =>
     shown.findings.map((finding) => ({ skill: shown.called, ...finding })),
   );
@@ -94,20 +98,6 @@ function refuseUnreviewed({ called, findings }: ReviewedSkill): SkippedSkill {
     reason: `The scan found ${ids.join(", ")}, and there is no terminal to ask in; so the answer is no.`,
     hint: "Look at the findings, then use `--yes`, or run the command in a terminal.",
   };
-}
-
-interface FetchedScan {
-  readonly findings: readonly Finding[];
-  readonly unscanned: readonly SkippedPart[];
-}
-
-/** The grammars behind a scan are loaded by the first one. */
-export async function scanFetched(directory: string, name: string, policy: ScanPolicy): Promise<FetchedScan> {
-  const { scanSkill } = await import("@metier/scan/engine");
-  const { ignore, knownNames } = policy;
-  const { findings, skipped } = await scanSkill({ directory }, { name, ignore, knownNames, identify: false });
-  const place = { name, directory, isInstalled: true };
-  return { findings: judgeFindings(findings, place, policy), unscanned: skipped };
 }
 
 /** `findings` are the ones that block. */
@@ -184,6 +174,11 @@ export interface ScriptGroup {
 }
 
 export function summariseSkill(skill: ValidSkill, scan: FetchedScan): SkillSummary {
+  return { ...describeSkill(skill), ...scan };
+}
+
+/** All but what a scan tells. */
+function describeSkill(skill: ValidSkill): Omit<SkillSummary, keyof FetchedScan> {
   const { manifest, path, directory, digest, files, diagnostics } = skill;
   const { name, description, version, license, sandbox } = manifest;
   return {
@@ -210,8 +205,6 @@ export function summariseSkill(skill: ValidSkill, scan: FetchedScan): SkillSumma
     commands: commandsOf(directory),
     mcp: pathsNamed(files, MCP_FILES),
     diagnostics,
-    findings: scan.findings,
-    unscanned: scan.unscanned,
   };
 }
 

@@ -36,7 +36,7 @@ const SCAN_OPTIONS: OptionKeys<ScanOptions> = { onProgress: true };
 
 /** `load` fetches the files of a skill that is not here. */
 export function createScanning(
-  { current, cwd }: MetierParts,
+  { current, cwd, cacheFolder }: MetierParts,
   load: Remote["load"],
   tell: TellHost,
 ): Scanning {
@@ -46,7 +46,6 @@ export function createScanning(
       const say = (done: number, all?: number): void =>
         tell("onProgress", options.onProgress, { what: "Scanning", done, total: all });
       const { scanPaths } = await import("@metier/scan/engine");
-      const { scanSkill } = await import("@metier/scan/engine");
       const isPath = (text: string): boolean => existsSync(resolve(cwd, text)) || /[/\\]/.test(text);
       const texts = typeof asked === "string" ? [asked] : asked;
       const named: Skill[] = [];
@@ -54,26 +53,40 @@ export function createScanning(
       const { catalog, config } = current();
       const { ignore } = config.config.scan;
       const skills = texts.length === 0 ? catalog.list().filter(isHere) : named;
-      const scanned: ScannedPath[] = [];
       const found = skills.filter(({ location }) => location !== "");
       const paths = texts.filter(isPath).map((path) => resolve(cwd, path));
-      const total = paths.length === 0 ? found.length : undefined;
-      for (const skill of found) {
-        say(scanned.length, total);
-        const { name, location, directory, locked } = skill;
-        const knownNames = catalog.names().filter((other) => other !== name);
-        const report = await scanSkill(skill, { name, knownNames, ignore });
-        const isInstalled = locked !== undefined && !locked.linked;
-        scanned.push({ ...report, location, directory, ...(isInstalled && { isInstalled }) });
-      }
-      const atPaths = await scanPaths(paths, { ignore }, (done, all) =>
-        say(scanned.length + done, scanned.length + all),
-      );
+      const sayKnown = (done: number, all: number): void => say(done, paths.length === 0 ? all : undefined);
+      const scanned = await scanKnown(found, { knownNames: catalog.names(), ignore }, sayKnown, cacheFolder);
+      const sayFound = (done: number, all: number): void => say(scanned.length + done, scanned.length + all);
+      const atPaths = await scanPaths(paths, { ignore }, sayFound, cacheFolder);
       const locations = new Set(scanned.map(({ location }) => location));
       const further = atPaths.skills.filter(({ location }) => !locations.has(location));
       return { skills: [...scanned, ...further], diagnostics: atPaths.diagnostics };
     },
   };
+}
+
+/** A skill's own name among `knownNames` is not held against it. */
+async function scanKnown(
+  skills: readonly Skill[],
+  options: { readonly knownNames: readonly string[]; readonly ignore: readonly string[] },
+  say: (done: number, all: number) => void,
+  cacheFolder: string | undefined,
+): Promise<readonly ScannedPath[]> {
+  const { openScanPool } = await import("@metier/scan/engine");
+  const pool = openScanPool(options, cacheFolder);
+  try {
+    for (const { name, form, location, directory } of skills)
+      pool.add({ subject: { form, location, directory }, name });
+    const reports = await pool.finish(say);
+    return skills.flatMap(({ location, directory, locked }, index): readonly ScannedPath[] => {
+      const report = reports[index];
+      const isInstalled = locked !== undefined && !locked.linked;
+      return report ? [{ ...report, location, directory, ...(isInstalled && { isInstalled }) }] : [];
+    });
+  } finally {
+    await pool.close();
+  }
 }
 
 /** Where everything is looked over, no server is asked for what was not fetched yet. */

@@ -17,7 +17,8 @@ export async function analyseCode(
   limits: ScanLimits,
 ): Promise<Pick<Analysis, "acts" | "skipped">> {
   if (parts.length === 0) return { acts: [], skipped: [] };
-  const { parse } = await import("unbash");
+  shell ??= (await import("unbash")).parse;
+  const parse = shell;
   const followWith = (parsers: Parsers | undefined): Analysis => {
     const analysis = new Analysis(parsers, parse, limits.codeCharacters);
     analysis.followAll(parts);
@@ -29,6 +30,9 @@ export async function analyseCode(
   const { acts, skipped } = first && !first.lacksParsers ? first : followWith(await loadParsers(limits));
   return { acts, skipped };
 }
+
+/** To ask for it once more costs as much as a short skill. */
+let shell: typeof parseShell | undefined;
 
 class Analysis {
   readonly acts: Act[] = [];

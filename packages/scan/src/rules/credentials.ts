@@ -165,6 +165,12 @@ const IN_ADDRESS =
 const ASSIGNED =
   /\b[\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|private[_-]?key)[\w-]*["']?\s*[:=]\s*["']([A-Za-z0-9+/_=.-]{20,200})["']/gi;
 
+/** How each of these ends. */
+const ASSIGNMENT = /[:=]\s*["'][A-Za-z0-9+/_=.-]{20}/;
+
+/** All forms at once: most files have none. */
+const ANY_TOKEN = new RegExp(TOKEN_FORMS.map(({ pattern }) => `(?:${pattern.source})`).join("|"));
+
 /** Words and repetitions of examples. */
 const EXAMPLE =
   /example|sample|dummy|fake|test|placeholder|your|xxx|changeme|redacted|foo|bar|1234567|abcdef|0000|\.\.\.|insert|replace|secret|password|token|key_here|<|\*\*\*/i;
@@ -177,7 +183,13 @@ export const SECRET_RULES: RuleTable = {
       "Whoever has the skill has the key. The mark alone, without a key behind it, does not count.",
     help: "Revoke the key, then delete it, also from the history of the repository.",
     find: (skill) =>
-      findText(skill, PRIVATE_KEY, "a private key", (_, key) => isRandom(key.replace(/\s/g, ""), 4)),
+      findText(
+        skill,
+        PRIVATE_KEY,
+        "a private key",
+        (_, key) => isRandom(key.replace(/\s/g, ""), 4),
+        /-----BEGIN /,
+      ),
   },
   "secrets.token": {
     severity: "high",
@@ -186,11 +198,15 @@ export const SECRET_RULES: RuleTable = {
       "Its form is that of a real token, and it is as random as one. Examples that consist of words or repetitions do not count.",
     help: "Revoke the token; declare the variable in `env` instead.",
     *find(skill) {
-      // All forms at once: most files have none.
-      const any = new RegExp(TOKEN_FORMS.map(({ pattern }) => `(?:${pattern.source})`).join("|"));
-      if (!skill.files.some(({ text = "" }) => any.test(text))) return;
+      if (!skill.files.some(({ text = "" }) => ANY_TOKEN.test(text))) return;
       for (const { what, pattern } of TOKEN_FORMS)
-        yield* findText(skill, pattern, what, (token) => isRandom(token, 3.2) && !EXAMPLE.test(token));
+        yield* findText(
+          skill,
+          pattern,
+          what,
+          (token) => isRandom(token, 3.2) && !EXAMPLE.test(token),
+          ANY_TOKEN,
+        );
     },
   },
   "secrets.password-in-address": {
@@ -199,15 +215,7 @@ export const SECRET_RULES: RuleTable = {
     explanation:
       "Connection strings with passwords are passed on with the skill. Usual examples such as `user:password@localhost` do not count.",
     help: "Take the password from a variable that is declared in `env`.",
-    find: (skill) =>
-      findText(skill, IN_ADDRESS, "a password", (match, password) => {
-        return (
-          isRandom(password, 3) &&
-          !EXAMPLE.test(password) &&
-          !/^[a-z]+\d{0,4}$/i.test(password) &&
-          !/@(?:localhost|127\.|(?:host|db|redis|postgres|mysql)(?=[:/]|$)|example|\w+:\d)/.test(match)
-        );
-      }),
+    find: (skill) => findText(skill, IN_ADDRESS, "a password", isRealPassword, /:\/\//),
   },
   "secrets.assigned": {
     severity: "low",
@@ -215,26 +223,39 @@ export const SECRET_RULES: RuleTable = {
     explanation:
       "It has the form of a secret, of a service that is not known here. Identifiers and digests look the same, so it is only worth a look.",
     help: "If it is a secret, revoke it and declare a variable in `env` instead.",
-    find: (skill) =>
-      findText(skill, ASSIGNED, "a value", (_, value) => {
-        return (
-          isRandom(value, 3.8) &&
-          !EXAMPLE.test(value) &&
-          /\d/.test(value) &&
-          /[a-zA-Z]/.test(value) &&
-          !/^[\w.-]+\.[a-z]{2,}$/.test(value)
-        );
-      }),
+    find: (skill) => findText(skill, ASSIGNED, "a value", isRealValue, ASSIGNMENT),
   },
 };
 
+function isRealValue(_: string, value: string): boolean {
+  return (
+    isRandom(value, 3.8) &&
+    !EXAMPLE.test(value) &&
+    /\d/.test(value) &&
+    /[a-zA-Z]/.test(value) &&
+    !/^[\w.-]+\.[a-z]{2,}$/.test(value)
+  );
+}
+
+function isRealPassword(match: string, password: string): boolean {
+  return (
+    isRandom(password, 3) &&
+    !EXAMPLE.test(password) &&
+    !/^[a-z]+\d{0,4}$/i.test(password) &&
+    !/@(?:localhost|127\.|(?:host|db|redis|postgres|mysql)(?=[:/]|$)|example|\w+:\d)/.test(match)
+  );
+}
+
+/** `mark`: what every match contains, and what costs next to nothing to look for: most texts do not have it. */
 function* findText(
   skill: ScannedSkill,
   pattern: RegExp,
   what: string,
   isMeant: (match: string, group: string) => boolean,
+  mark: RegExp,
 ): Iterable<Hit> {
   for (const { path, text } of textFiles(skill)) {
+    if (!mark.test(text)) continue;
     const placeOf = createLineFinder(text);
     for (const { 0: seen, 1: group = "", index } of text.matchAll(pattern)) {
       if (!isMeant(seen, group)) continue;

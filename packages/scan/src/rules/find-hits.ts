@@ -5,6 +5,7 @@
 import { SCAN_SEVERITIES, type ScanSeverity } from "@metier/skills/config";
 import { type Act, type ActKind, placeIn, UNKNOWN } from "../code/code-part.ts";
 import { type Hit, milderOf, type ScannedSkill, type TextFile } from "../scanned-skill.ts";
+import { mayMatch, type ProseText, readProseText, withWords } from "./prose-words.ts";
 
 interface ProseMatch {
   readonly path: string;
@@ -29,7 +30,11 @@ interface Paragraph {
 const MOST_PARAGRAPH = 8000;
 
 /** Many rules ask for the same: it is made once. */
-function remember<Key extends object, Value>(known: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
+export function remember<Key extends object, Value>(
+  known: WeakMap<Key, Value>,
+  key: Key,
+  make: () => Value,
+): Value {
   const value = known.get(key) ?? make();
   known.set(key, value);
   return value;
@@ -82,21 +87,23 @@ function leadOf(prose: readonly string[], start: number): string {
 }
 
 /** All paragraphs in one text. No pattern reaches from one into the next: between them stands what is in no word. */
-export function wholeProse(skill: ScannedSkill): string {
+export function wholeProse(skill: ScannedSkill): ProseText {
   const texts = (): readonly string[] => proseParagraphs(skill).map(({ text }) => text);
-  return remember(wholes, skill, () => texts().join("\n\0\n"));
+  return remember(wholes, skill, () => readProseText(texts().join("\n\0\n")));
 }
 
-const wholes = new WeakMap<ScannedSkill, string>();
+const wholes = new WeakMap<ScannedSkill, ProseText>();
 
 /** The same patterns with `^` and `$` at every line. */
 const byLines = new WeakMap<RegExp, RegExp>();
 
 /** `pattern` is global. Most texts have nothing of what is looked for, and one look at all of it tells. */
 export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
+  const whole = wholeProse(skill);
+  if (!mayMatch(pattern, whole)) return;
   const flags = pattern.flags.includes("m") ? pattern.flags : `${pattern.flags}m`;
   const byLine = remember(byLines, pattern, () => new RegExp(pattern, flags));
-  if (wholeProse(skill).search(byLine) === -1) return;
+  if (whole.text.search(byLine) === -1) return;
   for (const { path, line, text, isWarned, isFrontmatter } of proseParagraphs(skill)) {
     for (const found of text.matchAll(byLine)) {
       const sentence = sentenceAround(text, found.index, found[0].length);
@@ -184,18 +191,29 @@ export function isAboutAttacks(text: string): boolean {
   return TOPIC.test(text);
 }
 
-export const OVERRIDE: RegExp =
-  /\b(?:ignore|disregard|forget)\s+(?=(?:[\w-]+[\s,]+){0,5}?(?:all|any|every|previous|prior|preceding|earlier|above|existing|original|former|other|system|safety|your)\b)(?:(?:all|any|every|each|the|your|of|these|those|and|prior|previous|preceding|earlier|above|existing|original|former|current|other|system|safety|built-in|standard|usual)[\s,]+){1,6}(?:system\s+)?(?:instructions?|prompts?|rules|guidelines|directions|commands|directives|constraints|programming|policies|safeguards|restrictions|messages?)\b(?![-'’])|\b(?:override|bypass|discard|set\s+aside|suspend)\s+(?:(?:all|any|the|of|and|its|your)\s+){0,3}(?:prior|previous|preceding|earlier|original|system|safety|built-in|usual|normal)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives|constraints|policies|safeguards|restrictions|guardrails)\b|\b(?:previous|prior|original|normal|usual|standard)\s+(?:\w+\s+){0,2}(?:instructions?|guidelines|restrictions|constraints|safety\s+rules)\s+(?:are|is|have\s+been|no\s+longer|do\s+not)\s+(?:void|cancell?ed|invalid|replaced|superseded|revoked|obsolete|overridden|appl(?:y|ies)|treated\s+as\s+suggestions)/gi;
+export const OVERRIDE: RegExp = withWords(
+  /\b(?:ignore|disregard|forget)\s+(?=(?:[\w-]+[\s,]+){0,5}?(?:all|any|every|previous|prior|preceding|earlier|above|existing|original|former|other|system|safety|your)\b)(?:(?:all|any|every|each|the|your|of|these|those|and|prior|previous|preceding|earlier|above|existing|original|former|current|other|system|safety|built-in|standard|usual)[\s,]+){1,6}(?:system\s+)?(?:instructions?|prompts?|rules|guidelines|directions|commands|directives|constraints|programming|policies|safeguards|restrictions|messages?)\b(?![-'’])|\b(?:override|bypass|discard|set\s+aside|suspend)\s+(?:(?:all|any|the|of|and|its|your)\s+){0,3}(?:prior|previous|preceding|earlier|original|system|safety|built-in|usual|normal)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives|constraints|policies|safeguards|restrictions|guardrails)\b|\b(?:previous|prior|original|normal|usual|standard)\s+(?:\w+\s+){0,2}(?:instructions?|guidelines|restrictions|constraints|safety\s+rules)\s+(?:are|is|have\s+been|no\s+longer|do\s+not)\s+(?:void|cancell?ed|invalid|replaced|superseded|revoked|obsolete|overridden|appl(?:y|ies)|treated\s+as\s+suggestions)/gi,
+  ["igno disr forg over bypa disc asid susp void canc inva repl supe revo obso appl trea"],
+);
 
-export const CONCEAL: RegExp =
-  /\b(?:do\s+not|don['’]?t|never|must\s+not|without|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?)\s+(?:[\w'’-]+\s+){0,6}?(?:the\s+|any\s+|your\s+)?(?:users?|humans?|operators?|developers?|anyone|owner)\b(?!['’-]|\s+(?:to|how|that\s+(?:they|it)|they|when|until|unless|before|whether|what|which|where)\b)|\b(?:hide|conceal)\s+(?:this|these|it|them|the|any|all)\s+(?:[\w'’-]+\s+){0,4}?from\s+(?:the\s+)?(?:users?|humans?|operators?|developers?)\b(?!['’-])|\bkeep\s+(?:this|these|it|them)\s+(?:[\w'’-]+\s+){0,3}?(?:secret|hidden|confidential|invisible)\s+(?:from|to)\s+(?:the\s+)?users?\b|\bwithout\s+(?:the\s+)?users?(?:['’]s?)?\s+(?:knowledge|knowing|consent|noticing|awareness)\b/gi;
+export const CONCEAL: RegExp = withWords(
+  /\b(?:do\s+not|don['’]?t|never|must\s+not|without|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?)\s+(?:[\w'’-]+\s+){0,6}?(?:the\s+|any\s+|your\s+)?(?:users?|humans?|operators?|developers?|anyone|owner)\b(?!['’-]|\s+(?:to|how|that\s+(?:they|it)|they|when|until|unless|before|whether|what|which|where)\b)|\b(?:hide|conceal)\s+(?:this|these|it|them|the|any|all)\s+(?:[\w'’-]+\s+){0,4}?from\s+(?:the\s+)?(?:users?|humans?|operators?|developers?)\b(?!['’-])|\bkeep\s+(?:this|these|it|them)\s+(?:[\w'’-]+\s+){0,3}?(?:secret|hidden|confidential|invisible)\s+(?:from|to)\s+(?:the\s+)?users?\b|\bwithout\s+(?:the\s+)?users?(?:['’]s?)?\s+(?:knowledge|knowing|consent|noticing|awareness)\b/gi,
+  [
+    "user huma oper deve anyo owne",
+    "tell info ment reve disc noti aler warn hide conc secr hidd conf invi know cons awar",
+  ],
+);
 
-export const JAILBREAK: RegExp =
-  /\byou\s+are\s+(?:now|no\s+longer)\s+(?:(?:in|an?|the|bound|restricted|limited|acting|operating)\s+)+(?:developer\s+mode|DAN\b|jailbroken|unrestricted|unfiltered|by\s+(?:any|your|these|the)\s+(?:rules|restrictions|guidelines|policies|safety))|\b(?:act|behave|respond|operate)\s+as\s+(?:if\s+you\s+(?:have|had)\s+no|an?\s+(?:unrestricted|unfiltered|uncensored|jailbroken))\b|\bDo\s+Anything\s+Now\b|\b(?:enable|enter|activate)\s+(?:developer|god|jailbreak|unrestricted|DAN)\s+mode\b|\b(?:you\s+(?:have|has)\s+no|without\s+(?:any\s+)?|ignore\s+(?:all\s+|any\s+|your\s+)?|bypass\s+(?:all\s+|any\s+|your\s+)?|disable\s+(?:all\s+|any\s+|your\s+)?)(?:ethical|safety|content|moral)\s+(?:restrictions?|guidelines?|filters?|constraints?|limitations?|guardrails?|checks?|policies)\b/gi;
+export const JAILBREAK: RegExp = withWords(
+  /\byou\s+are\s+(?:now|no\s+longer)\s+(?:(?:in|an?|the|bound|restricted|limited|acting|operating)\s+)+(?:developer\s+mode|DAN\b|jailbroken|unrestricted|unfiltered|by\s+(?:any|your|these|the)\s+(?:rules|restrictions|guidelines|policies|safety))|\b(?:act|behave|respond|operate)\s+as\s+(?:if\s+you\s+(?:have|had)\s+no|an?\s+(?:unrestricted|unfiltered|uncensored|jailbroken))\b|\bDo\s+Anything\s+Now\b|\b(?:enable|enter|activate)\s+(?:developer|god|jailbreak|unrestricted|DAN)\s+mode\b|\b(?:you\s+(?:have|has)\s+no|without\s+(?:any\s+)?|ignore\s+(?:all\s+|any\s+|your\s+)?|bypass\s+(?:all\s+|any\s+|your\s+)?|disable\s+(?:all\s+|any\s+|your\s+)?)(?:ethical|safety|content|moral)\s+(?:restrictions?|guidelines?|filters?|constraints?|limitations?|guardrails?|checks?|policies)\b/gi,
+  ["now long act beha resp oper anyt mode ethi safe cont mora noet nosa noco nomo"],
+);
 
 /** Something is to go somewhere. */
-export const SEND_PROSE: RegExp =
-  /\b(?:send|upload|post|transmit|forward|e-?mail\s+(?:it|them|the|all|a)|exfiltrate|submit|leak)\b(?=[^.\n]{0,200}(?:https?:\/\/|\bto\b|\bvia\b))/i;
+export const SEND_PROSE: RegExp = withWords(
+  /\b(?:send|upload|post|transmit|forward|e-?mail\s+(?:it|them|the|all|a)|exfiltrate|submit|leak)\b(?=[^.\n]{0,200}(?:https?:\/\/|\bto\b|\bvia\b))/i,
+  ["send uplo post tran forw emai mail exfi subm leak"],
+);
 
 /** What is nobody else's business. */
 export const SECRET_PROSE: RegExp =

@@ -17,6 +17,7 @@ import {
   SEND_PROSE,
   wholeProse,
 } from "./find-hits.ts";
+import { mayMatch, withWords } from "./prose-words.ts";
 
 /** What is kept from the user: only with one of these it is an act, and not a matter of style. */
 const ACT_NEARBY =
@@ -26,20 +27,30 @@ const ACT_NEARBY =
 const STYLE =
   /\b(?:mention|reveal|disclos|tell)\w*\s+(?:(?:the|any|these|your|internal|private|raw|exact|specific|underlying|technical|implementation)\s+){0,4}(?:file\s?names?|(?:file\s+)?paths?|tool\s+names?|function\s+names?|(?:skill|agent|module|class|field|variable|column|table)\s+names?|ids?|identifiers|jargon|details|implementation|line\s+numbers?|internals)\b/i;
 
-const SAFETY_OFF =
-  /--dangerously-skip-permissions|--dangerously-bypass-approvals-and-sandbox|--yolo\b|\b(?:auto[- ]?approve|automatically\s+approve|always\s+(?:accept|approve|allow))\s+(?:all|any|every)\s+(?:[\w-]+\s+){0,3}(?:permissions?|prompts?|requests?|commands?|tools?|actions?|calls?)|\b(?:disable|turn\s+off|bypass|skip)\s+(?:the\s+|all\s+|any\s+|your\s+)?(?:permission|approval|confirmation|security|safety|sandbox)\s*(?:prompts?|checks?|requests?|dialogs?|restrictions?|mode)?\s*(?:and|,|\.|before|when|so|$)/gi;
+const SAFETY_OFF = withWords(
+  /--dangerously-skip-permissions|--dangerously-bypass-approvals-and-sandbox|--yolo\b|\b(?:auto[- ]?approve|automatically\s+approve|always\s+(?:accept|approve|allow))\s+(?:all|any|every)\s+(?:[\w-]+\s+){0,3}(?:permissions?|prompts?|requests?|commands?|tools?|actions?|calls?)|\b(?:disable|turn\s+off|bypass|skip)\s+(?:the\s+|all\s+|any\s+|your\s+)?(?:permission|approval|confirmation|security|safety|sandbox)\s*(?:prompts?|checks?|requests?|dialogs?|restrictions?|mode)?\s*(?:and|,|\.|before|when|so|$)/gi,
+  ["dang yolo auto alwa perm appr conf secu safe sand"],
+);
 
-const ROLE =
-  /<\|(?:im_start|system|user|assistant|endoftext|start_header_id)\|>|\[(?:\/)?INST\]|<<SYS>>|^\s*#{0,4}\s*\[?(?:SYSTEM|ADMIN|ROOT)(?:\s+(?:OVERRIDE|MESSAGE|PROMPT|NOTICE|INSTRUCTION|UPDATE))\]?\s*:|^\s*<\/?(?:system(?:[-_ ](?:prompt|message|override|instructions?))?|admin|developer_message)>|<\/(?:skill_content|skill|instructions|user_message|system)>\s*<(?:system|instructions)/gi;
+const ROLE = withWords(
+  /<\|(?:im_start|system|user|assistant|endoftext|start_header_id)\|>|\[(?:\/)?INST\]|<<SYS>>|^\s*#{0,4}\s*\[?(?:SYSTEM|ADMIN|ROOT)(?:\s+(?:OVERRIDE|MESSAGE|PROMPT|NOTICE|INSTRUCTION|UPDATE))\]?\s*:|^\s*<\/?(?:system(?:[-_ ](?:prompt|message|override|instructions?))?|admin|developer_message)>|<\/(?:skill_content|skill|instructions|user_message|system)>\s*<(?:system|instructions)/gi,
+  ["syst admi root", "over mess prom noti inst upda"],
+  ["<", "["],
+);
 
 const STRONG_ROLE = /\||INST|SYS>>|OVERRIDE|<\/(?:skill|instructions)/i;
 
 /** Orders that work against the user whatever the task is. */
-const SABOTAGE =
-  /\b(?:add|include|create|install|leave|insert|open|implement)\s+(?:[\w'’-]+\s+){0,4}?(?:backdoor|back\s+door|hidden\s+(?:admin|user|account|endpoint))s?\b|\badd\s+(?:[\w'’-]+\s+){0,5}?admin\s+account\s+with\s+(?:[\w'’-]+\s+){0,4}?password\b|\b(?:print|log|echo|output|include)\s+(?:the\s+|all\s+|any\s+)?(?:[A-Z]+_)*(?:TOKEN|API_KEY|SECRET|PASSWORD)S?\s+(?:to|in)\s+(?:the\s+)?(?:logs?|output|console|response)\b|\bregardless\s+of\s+(?:what\s+)?(?:the\s+)?user(?:['’]s)?\s+(?:requests?|consent|wishes|instructions?|permissions?|says|asks|wants)\b/gi;
+const SABOTAGE = withWords(
+  /\b(?:add|include|create|install|leave|insert|open|implement)\s+(?:[\w'’-]+\s+){0,4}?(?:backdoor|back\s+door|hidden\s+(?:admin|user|account|endpoint))s?\b|\badd\s+(?:[\w'’-]+\s+){0,5}?admin\s+account\s+with\s+(?:[\w'’-]+\s+){0,4}?password\b|\b(?:print|log|echo|output|include)\s+(?:the\s+|all\s+|any\s+)?(?:[A-Z]+_)*(?:TOKEN|API_KEY|SECRET|PASSWORD)S?\s+(?:to|in)\s+(?:the\s+)?(?:logs?|output|console|response)\b|\bregardless\s+of\s+(?:what\s+)?(?:the\s+)?user(?:['’]s)?\s+(?:requests?|consent|wishes|instructions?|permissions?|says|asks|wants)\b/gi,
+  ["back hidd admi toke api secr pass rega"],
+);
 
-const REMOTE_INSTRUCTIONS =
-  /\b(?:fetch|download|retrieve|read|load|get|visit|curl|open|pull)\b[^.\n]{0,80}(?:https?:\/\/[^\s)"'`>]+)[^\n]{0,80}\b(?:and|then)\s+(?:[\w]+\s+){0,3}?(?:follow|execute|obey|run|perform|apply|carry\s+out|do)\s+(?:[\w]+\s+){0,3}?(?:instructions?|commands?|steps|directions|whatever|what|it\b|them\b|script|code)/gi;
+const REMOTE_INSTRUCTIONS = withWords(
+  /\b(?:fetch|download|retrieve|read|load|get|visit|curl|open|pull)\b[^.\n]{0,80}(?:https?:\/\/[^\s)"'`>]+)[^\n]{0,80}\b(?:and|then)\s+(?:[\w]+\s+){0,3}?(?:follow|execute|obey|run|perform|apply|carry\s+out|do)\s+(?:[\w]+\s+){0,3}?(?:instructions?|commands?|steps|directions|whatever|what|it\b|them\b|script|code)/gi,
+  [],
+  ["://"],
+);
 
 export const INJECTION_RULES: RuleTable = {
   "injection.override": {
@@ -158,7 +169,8 @@ const PRIVATE =
 
 /** One paragraph has all three: what is private, that it is sent, and where to. */
 function* findSending(skill: ScannedSkill): Iterable<Hit> {
-  if (!SEND_PROSE.test(wholeProse(skill))) return;
+  const whole = wholeProse(skill);
+  if (!mayMatch(SEND_PROSE, whole) || !SEND_PROSE.test(whole.text)) return;
   for (const { path, line, text, isWarned } of proseParagraphs(skill)) {
     if (/^\s*\|/.test(text) || !SEND_PROSE.test(text) || !OUTSIDE.test(text) || isWarned()) continue;
     let from = 0;

@@ -4,6 +4,7 @@ import { type Act, hasTaint } from "../code/code-part.ts";
 import { type LastingKind, lastingKindOf } from "../code/known-secrets.ts";
 import type { Hit, RuleTable, ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, hasWord, isDocumented, proseMatches, wholeProse } from "./find-hits.ts";
+import { withWords } from "./prose-words.ts";
 
 const FETCHES =
   /\b(?:curl|wget)\b[^\n]*\|\s*(?:ba|z)?sh\b|\beval\b.*\b(?:curl|base64)\b|\/dev\/tcp\/|\bnc\s+-/;
@@ -119,8 +120,10 @@ function* findAgentConfig(skill: ScannedSkill): Iterable<Hit> {
   }
 }
 
-const MEMORY_WRITE =
-  /\b(?:append|add|write|insert|save|store|put|record|persist|inject|prepend|paste)\b[^.!?\n]{0,120}?\b(?:in(?:to|side)?|to|at\s+the\s+(?:end|top|beginning)\s+of|on)\s+(?:(?:the|a|your|its|my|their|every|any|all|project|root|global|local|user|agent|assistant|model|long[- ]term|persistent|permanent)(?:['’]s)?\s+){0,5}[`"“*]*(?:~\/|\.\/)?(?:\.claude\/|\.codex\/)?(?:(?:AGENTS|CLAUDE|GEMINI|SOUL|MEMORY|HEARTBEAT)\.md\b|copilot-instructions\.md\b|\.cursorrules\b|\.windsurfrules\b|memory\s+(?:file|store|bank)s?\b|(?:long[- ]term|persistent|permanent)\s+memory\b|(?<=\b(?:your|agent['’]s|assistant['’]s|model['’]s)\s)memory\b)/gi;
+const MEMORY_WRITE = withWords(
+  /\b(?:append|add|write|insert|save|store|put|record|persist|inject|prepend|paste)\b[^.!?\n]{0,120}?\b(?:in(?:to|side)?|to|at\s+the\s+(?:end|top|beginning)\s+of|on)\s+(?:(?:the|a|your|its|my|their|every|any|all|project|root|global|local|user|agent|assistant|model|long[- ]term|persistent|permanent)(?:['’]s)?\s+){0,5}[`"“*]*(?:~\/|\.\/)?(?:\.claude\/|\.codex\/)?(?:(?:AGENTS|CLAUDE|GEMINI|SOUL|MEMORY|HEARTBEAT)\.md\b|copilot-instructions\.md\b|\.cursorrules\b|\.windsurfrules\b|memory\s+(?:file|store|bank)s?\b|(?:long[- ]term|persistent|permanent)\s+memory\b|(?<=\b(?:your|agent['’]s|assistant['’]s|model['’]s)\s)memory\b)/gi,
+  ["agen clau gemi soul memo hear copi curs wind"],
+);
 
 /** A person decides. */
 const ASKED =
@@ -134,7 +137,7 @@ const BEHIND_THE_BACK =
 const NAMED = /(?:AGENTS|CLAUDE|GEMINI|SOUL|MEMORY|HEARTBEAT|instructions)\.md|rules\b|memory/i;
 
 function* findMemoryWrites(skill: ScannedSkill): Iterable<Hit> {
-  if (!NAMED.test(wholeProse(skill))) return;
+  if (!NAMED.test(wholeProse(skill).text)) return;
   for (const { path, line, seen, around } of proseMatches(skill, MEMORY_WRITE)) {
     if (ASKED.test(seen)) continue;
     yield { path, line, seen, severity: gradeWrite(around) };

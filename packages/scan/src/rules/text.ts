@@ -1,8 +1,8 @@
 /** Characters that make a text read differently to a person and to a model, and names made to be mistaken for others. */
 import { nameCodePoint, takeOutInvisible } from "@metier/base/text";
 import { createLineFinder } from "../code/code-part.ts";
-import type { Hit, RuleTable, ScannedSkill } from "../scanned-skill.ts";
-import { textFiles } from "./find-hits.ts";
+import type { Hit, RuleTable, ScannedSkill, TextFile } from "../scanned-skill.ts";
+import { remember, textFiles } from "./find-hits.ts";
 
 const TAG = /^[\u{E0000}-\u{E007F}]/u;
 const BIDIRECTIONAL = /^[\u202A-\u202E\u2066-\u2069]/u;
@@ -14,8 +14,16 @@ interface Run {
   readonly characters: readonly string[];
 }
 
+/** Nothing is hidden in it, and no letter looks like another. */
+function isPlain(file: TextFile): boolean {
+  return remember(plain, file, () => /^[\t\n\x20-\x7E]*$/.test(file.text));
+}
+
+const plain = new WeakMap<TextFile, boolean>();
+const runsIn = new WeakMap<TextFile, readonly Run[]>();
+
 /** Hidden characters that stand together. */
-function hiddenRuns(text: string): readonly Run[] {
+function hiddenRuns({ text }: TextFile): readonly Run[] {
   const runs: { at: number; end: number; characters: string[] }[] = [];
   const skipped = text.startsWith("\uFEFF") ? 1 : 0;
   for (const { character, index } of takeOutInvisible(text).hidden) {
@@ -35,9 +43,9 @@ function* findRuns(
   describe: (run: Run) => string,
 ): Iterable<Hit> {
   for (const file of textFiles(skill)) {
-    if (/^[\t\n\x20-\x7E]*$/.test(file.text)) continue;
+    if (isPlain(file)) continue;
     const placeOf = createLineFinder(file.text);
-    for (const run of hiddenRuns(file.text)) {
+    for (const run of remember(runsIn, file, () => hiddenRuns(file))) {
       if (!isMeant(run)) continue;
       const names = run.characters.map(nameCodePoint).join(" ");
       yield { path: file.path, ...placeOf(run.at), seen: names, detail: describe(run) };
@@ -147,7 +155,7 @@ export const TEXT_RULES: RuleTable = {
 
 function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
   for (const file of textFiles(skill)) {
-    if (!LOOKALIKES.test(file.text)) continue;
+    if (isPlain(file) || !LOOKALIKES.test(file.text)) continue;
     const placeOf = createLineFinder(file.text);
     for (const { 0: word, index } of file.text.matchAll(WORD)) {
       if (!isMixed(word)) continue;
@@ -227,9 +235,12 @@ export const NAME_RULES: RuleTable = {
   },
 };
 
-function knownNames({ name, knownNames }: ScannedSkill): readonly string[] {
-  return [...new Set([...WELL_KNOWN_NAMES, ...knownNames])].filter((known) => known !== name);
+/** Skills that are scanned together know the same names. */
+function knownNames({ knownNames }: ScannedSkill): readonly string[] {
+  return remember(allNames, knownNames, () => [...new Set([...WELL_KNOWN_NAMES, ...knownNames])]);
 }
+
+const allNames = new WeakMap<readonly string[], readonly string[]>();
 
 const LOOKALIKE_DIGITS: Readonly<Record<string, string>> = { "0": "o", "1": "l", "3": "e", "5": "s" };
 
@@ -241,7 +252,7 @@ function* findLookalikeName(skill: ScannedSkill): Iterable<Hit> {
     .replace(/rn/g, "m")
     .replace(/vv/g, "w");
   const imitated = knownNames(skill).find(
-    (known) => known.length >= 4 && spelled === known && plain !== known,
+    (known) => known.length >= 4 && spelled === known && plain !== known && known !== skill.name,
   );
   if (isForeign || imitated !== undefined)
     yield at(skill, imitated === undefined ? undefined : `it looks like \`${imitated}\``);

@@ -12,9 +12,10 @@ import { readBounded, removeFolder, removeLeftovers, replaceFile } from "@metier
 import { isOwnFolder, type Places } from "@metier/base/places";
 import { done, type Refused, type Result, refused } from "@metier/base/result";
 import { withLock } from "@metier/base/turns";
+import { forgetFiles } from "./file-lists.ts";
 import { EMPTY_LOCK, type Lock, type LockEntry, type LockFile, storeFolder } from "./lock.ts";
 import { LOCK_LIMITS, parseLock, renderLock } from "./lock-file-format.ts";
-import { changeStore, forgetFiles, knownLocks } from "./store.ts";
+import { changeStore, knownLocks } from "./store.ts";
 
 /** A file that is missing is an empty lock. */
 export function readLock(file: LockFile): Result<Lock, Diagnostic> {

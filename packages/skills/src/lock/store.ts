@@ -24,20 +24,24 @@ import type { Places } from "@metier/base/places";
 import { done, type Result, refused } from "@metier/base/result";
 import { forReader } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
-import {
-  type ContentIdentity,
-  digestFiles,
-  type IdentifiedFile,
-  identifyFolder,
-} from "../trust/content-identity.ts";
+import { type ContentIdentity, identifyFolder } from "../trust/content-identity.ts";
+import { rememberFiles } from "./file-lists.ts";
 import { type LockFile, projectLockFile, storeFolder, userLockFile } from "./lock.ts";
 
-interface StoreRequest {
+interface StoredSkill {
   readonly name: string;
   /** What the folder must turn out to be. */
   readonly digest: string;
+}
+
+interface StoreRequest extends StoredSkill {
   /** The lock that is going to record it: garbage is what no known lock records. */
   readonly lock: LockFile;
+}
+
+interface IncomingSkill extends StoredSkill {
+  /** Complete and nobody else's; afterwards it is gone. */
+  readonly folder: string;
 }
 
 interface PlacedInStore {
@@ -55,21 +59,47 @@ const MAX_ATTEMPTS = 20;
 export function placeInStore(
   places: StorePlaces,
   folder: string,
-  request: StoreRequest,
+  { name, digest, lock }: StoreRequest,
 ): Result<PlacedInStore, Diagnostic> {
+  const placed = placeAllInStore(places, [{ folder, name, digest }], lock);
+  if (!placed.ok) return placed;
+  const [only] = placed.value;
+  return done(only ?? { folder: storeFolder(places, { name, digest }) });
+}
+
+/** All of them, or none where one is not what it must be: in one turn at the store, which others wait for. */
+export function placeAllInStore(
+  places: StorePlaces,
+  skills: readonly IncomingSkill[],
+  lock: LockFile,
+): Result<readonly PlacedInStore[], Diagnostic> {
   const { store } = places;
   mkdirSync(store, { recursive: true, mode: 0o700 });
-  rememberLock(places, request.lock);
-  const incoming = bringIn(store, folder);
+  rememberLock(places, lock);
+  const incoming: string[] = [];
+  const lists: ContentIdentity[] = [];
   try {
-    const target = storeFolder(places, request);
-    const identified = identifyFolder(incoming);
-    const difference = differenceOf(identified, incoming, request.digest);
-    if (difference) return refused(difference);
-    if (identified.ok) rememberFiles(places, identified.value);
-    return done(settle(store, incoming, target, request.digest));
+    for (const { folder } of skills) incoming.push(bringIn(store, folder));
+    for (const [index, { digest }] of skills.entries()) {
+      const place = incoming[index] ?? "";
+      const identified = identifyFolder(place);
+      const difference = differenceOf(identified, place, digest);
+      if (difference) return refused(difference);
+      if (identified.ok) lists.push(identified.value);
+    }
+    rememberFiles(places, lists);
+    const moves = skills.map((skill, index) => ({
+      incoming: incoming[index] ?? "",
+      target: storeFolder(places, skill),
+      digest: skill.digest,
+    }));
+    const first = changeStore(store, () =>
+      moves.map((move) => exchange(move.incoming, move.target, undefined)),
+    );
+    // Where something stands already, it is looked at, outside of the turn.
+    return done(moves.map((move, index) => first[index] ?? settle(store, move)));
   } finally {
-    removeFolder(incoming);
+    for (const folder of incoming) if (existsSync(folder)) removeFolder(folder);
   }
 }
 
@@ -112,16 +142,21 @@ function bringIn(store: string, folder: string): string {
 }
 
 /** Hashing is slow, so it happens outside the lock, and what was hashed is recognised inside of it. */
-function settle(store: string, incoming: string, target: string, digest: string): PlacedInStore {
-  let judged: Judgement | undefined;
+function settle(store: string, { incoming, target, digest }: StoreMove): PlacedInStore {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const judged = judge(target, digest);
     const placed = changeStore(store, () => exchange(incoming, target, judged));
     if (placed) return placed;
-    judged = judge(target, digest);
   }
   throw new MetierError("internal.fault", `\`${target}\` keeps changing; nothing was installed.`, {
     hint: "If no other Metier is running, look at what writes there.",
   });
+}
+
+interface StoreMove {
+  readonly incoming: string;
+  readonly target: string;
+  readonly digest: string;
 }
 
 interface Judgement {
@@ -179,8 +214,8 @@ export function flushStore({ store }: Pick<Places, "store">): void {
 
 const MAX_PATH_BYTES = 8_192;
 
-// What is remembered about the store beside it, in `<home>/.metier/state`: which locks there are on this machine, and which
-// files each content consists of. What no known lock records is garbage.
+// What is remembered about the store beside it, in `<home>/.metier/state`: which locks there are on this machine, and (in
+// `file-lists.ts`) which files each content consists of. What no known lock records is garbage.
 
 /** One small file for each project, named after its path. The user's lock is always known. */
 export function rememberLock({ state }: Pick<Places, "state">, { path, owner }: LockFile): void {
@@ -211,58 +246,4 @@ function listNames(folder: string): readonly string[] {
   } catch {
     return []; // Nothing was installed for a project yet.
   }
-}
-
-type ListPlaces = Pick<Places, "state">;
-
-const MAX_BYTES = 16 * 1024 * 1024;
-
-/** What a list has of a file: without the stamp, which is that of one place. */
-const LISTED: (keyof IdentifiedFile)[] = ["path", "kind", "size", "executable", "digest"];
-
-interface FileList {
-  readonly digest: string;
-  readonly files: readonly IdentifiedFile[];
-}
-
-/**
- * Which files an installed skill consists of, by its digest: so that `verify` can name the files that differ, offline.
- * Nobody has to believe a list: the digest is that of the list, so one that was changed is not used.
- */
-export function rememberFiles(places: ListPlaces, { digest, files }: FileList): void {
-  if (recallFiles(places, digest)) return;
-  mkdirSync(listsFolder(places), { recursive: true, mode: 0o700 });
-  replaceFile(listFile(places, digest), JSON.stringify(files, LISTED), { flush: false });
-}
-
-/** `undefined` when there is none, or none that gives this digest. */
-export function recallFiles(places: ListPlaces, digest: string): readonly IdentifiedFile[] | undefined {
-  const read = readBounded(listFile(places, digest), MAX_BYTES);
-  if (!read.ok) return undefined;
-  try {
-    const files = JSON.parse(read.text) as readonly IdentifiedFile[];
-    return digestFiles(files) === digest ? files : undefined;
-  } catch {
-    return undefined; // Not what was written: `verify` then compares folders as a whole.
-  }
-}
-
-/** Forgets the lists of content that no lock records any more. */
-export function forgetFiles(places: ListPlaces, recorded: ReadonlySet<string>, olderThanMs: number): void {
-  const folder = listsFolder(places);
-  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
-  const kept = new Set([...recorded].map((digest) => listFile(places, digest)));
-  for (const name of readdirSync(folder)) {
-    const file = join(folder, name);
-    const writtenAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (!kept.has(file) && Date.now() - writtenAt >= olderThanMs) rmSync(file, { force: true });
-  }
-}
-
-function listsFolder({ state }: ListPlaces): string {
-  return join(state, "contents");
-}
-
-function listFile(places: ListPlaces, digest: string): string {
-  return join(listsFolder(places), `${digest.slice("sha256:".length)}.json`);
 }

@@ -205,9 +205,11 @@ function identifyRegularFile({ path, file }: ContentFile, maxBytes: number): Res
 
 /** `undefined` when the file does not hold exactly `size` bytes. */
 function hashBytes(descriptor: number, size: number): string | undefined {
-  const hash = createHash("sha256");
   // One byte more than expected, to notice a file that has grown.
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size + 1));
+  if (size < CHUNK && readSync(descriptor, chunk, 0, chunk.length, 0) === size)
+    return digestBytes(chunk.subarray(0, size)); // Fewer than asked for: this is its end.
+  const hash = createHash("sha256");
   let total = 0;
   for (let read = readSync(descriptor, chunk); read > 0; read = readSync(descriptor, chunk)) {
     total += read;

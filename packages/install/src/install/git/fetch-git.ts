@@ -3,7 +3,7 @@
  * itself lists; that commit and nothing else is fetched into a bare repository of our own beside the tree, its files are
  * written out, and the repository goes. Nothing is checked out and nothing of it is executed.
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { removeFolder, showPath } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
@@ -17,10 +17,37 @@ import { listTree, type TreeEntry, writeTree } from "./write-tree.ts";
 
 export async function fetchGit(address: GitAddress, context: FetchContext): Promise<SourceFetch> {
   return withRemote(address, context, async (remote) => {
-    context.onProgress?.({ what: "Resolving the reference" });
-    const resolved = await resolveRef(address, remote, context);
-    return resolved.ok ? fetchResolved(address, resolved.value, remote, context) : resolved;
+    try {
+      return await fetchFrom(remote, address, context);
+    } finally {
+      removeFolder(repositoryIn(context));
+    }
   });
+}
+
+async function fetchFrom(
+  remote: GitRemote,
+  address: GitAddress,
+  context: FetchContext,
+): Promise<SourceFetch> {
+  context.onProgress?.({ what: "Resolving the reference" });
+  const [resolved, made] = await Promise.all([
+    resolveRef(address, remote, context),
+    fetchAhead(address, remote, repositoryIn(context)),
+  ]);
+  if (!resolved.ok) return resolved;
+  return made.ok ? fetchResolved(address, resolved.value, remote, context) : made;
+}
+
+/**
+ * What is most often meant is fetched while the repository is asked what it is. Only what it lists counts: should that be
+ * another commit by then, or should this fail, it is fetched as if nothing was.
+ */
+async function fetchAhead(address: GitAddress, remote: GitRemote, folder: string): Promise<GitAnswer> {
+  const made = await makeRepository(remote, folder, SHA1_LENGTH);
+  const isPlain = address.ref === undefined && address.path === "";
+  if (made.ok && isPlain) await remote.ask([...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"]);
+  return made;
 }
 
 /** Which commit the address means now, without fetching it: what `outdated` needs to know. */
@@ -45,33 +72,34 @@ async function withRemote<Value>(
   }
 }
 
+function repositoryIn({ into }: FetchContext): string {
+  return join(into, "repository.git");
+}
+
 async function fetchResolved(
   address: GitAddress,
   resolved: ResolvedRef,
   remote: GitRemote,
-  { into, limits }: FetchContext,
+  context: FetchContext,
 ): Promise<SourceFetch> {
+  const { into } = context;
   const { commit, ref, path } = resolved;
-  const repository = join(into, "repository.git");
+  const repository = repositoryIn(context);
   const folder = join(into, "tree");
-  try {
-    const held = await fetchObjects(resolved, remote, repository);
-    if (!held.ok) return held;
-    mkdirSync(folder);
-    const written = await writeTree(remote, repository, held.value, folder, limits);
-    if (!written.ok) return written;
-    const { canonical } = moveGit(address, { ref, path });
-    return done({
-      folder,
-      resolved: commit,
-      ref,
-      canonical,
-      paths: path === "" ? undefined : [path],
-      diagnostics: written.value,
-    });
-  } finally {
-    removeFolder(repository);
-  }
+  const held = await fetchObjects(resolved, remote, repository);
+  if (!held.ok) return held;
+  mkdirSync(folder);
+  const written = await writeTree(remote, repository, held.value, folder, context);
+  if (!written.ok) return written;
+  const { canonical } = moveGit(address, { ref, path });
+  return done({
+    folder,
+    resolved: commit,
+    ref,
+    canonical,
+    paths: path === "" ? undefined : [path],
+    diagnostics: written.value,
+  });
 }
 
 /** All that is below the path: of a part of the repository the names first, and then the files that are wanted. */
@@ -82,15 +110,32 @@ async function fetchObjects(
 ): Promise<Result<readonly TreeEntry[], InstallFault>> {
   const { commit, path } = resolved;
   const isWhole = path === "";
+  const isAhead = isWhole && resolved.ref === undefined;
+  const ahead = isAhead ? await listCommit(resolved, remote, repository) : undefined;
+  if (ahead?.ok) return ahead;
   const missing = await fetchCommit(remote, repository, resolved, isWhole);
   if (missing) return missing;
-  const listed = await listTree(remote, repository, commit, path);
+  const listed = await listCommit(resolved, remote, repository);
   if (!listed.ok || isWhole) return listed;
   const ids = listed.value.filter(({ kind }) => kind !== "submodule").map(({ id }) => id);
   const incomplete = await fetchFiles(remote, repository, [...new Set(ids)]);
   if (incomplete?.refusal.code !== "source.ref_not_found") return incomplete ?? listed;
   removeFolder(repository); // Servers of the old protocol give out no single files.
-  return (await fetchCommit(remote, repository, resolved, true)) ?? listed;
+  const failed = await fetchCommit(remote, repository, resolved, true);
+  return failed ?? (await refuseAbsent(remote, repository, commit)) ?? listed;
+}
+
+/** The names in a commit that is there. */
+async function listCommit(
+  { commit, path }: ResolvedRef,
+  remote: GitRemote,
+  repository: string,
+): Promise<Result<readonly TreeEntry[], InstallFault>> {
+  const [absent, listed] = await Promise.all([
+    refuseAbsent(remote, repository, commit),
+    listTree(remote, repository, commit, path),
+  ]);
+  return absent ?? listed;
 }
 
 interface ResolvedRef {
@@ -181,7 +226,7 @@ async function resolveShort(
 ): Promise<Result<ResolvedRef, InstallFault>> {
   const folder = join(context.into, "commits.git");
   try {
-    const made = await makeRepository(remote, folder, "");
+    const made = await makeRepository(remote, folder, SHA1_LENGTH);
     if (!made.ok) return made;
     const heads = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
     const fetched = await remote.ask([...fetchInto(folder), "--filter=tree:0", "--", remote.url, ...heads]);
@@ -228,21 +273,26 @@ async function findCommit(remote: GitRemote, folder: string, ref: string): Promi
 /** Files come later and only those that are wanted. A server that cannot do so sends them all. */
 const WITHOUT_FILES = "--filter=blob:none";
 
-/** `commit` tells which kind of ids the repository has. */
-function makeRepository(remote: GitRemote, folder: string, commit: string): Promise<GitAnswer> {
-  const format = commit.length === 64 ? "sha256" : "sha1";
+const SHA1_LENGTH = 40;
+
+/** How long ids are tells which kind of them the repository has. */
+function makeRepository(remote: GitRemote, folder: string, idLength: number): Promise<GitAnswer> {
+  const format = idLength > SHA1_LENGTH ? "sha256" : "sha1";
   return remote.read(["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, folder]);
 }
 
-/** `withFiles`: whether everything in it comes along, or the names alone. */
+/** `withFiles`: whether everything in it comes along, or the names alone. A repository that was made is used. */
 async function fetchCommit(
   remote: GitRemote,
   folder: string,
   { commit, listed }: ResolvedRef,
   withFiles: boolean,
 ): Promise<Refused<InstallFault> | undefined> {
-  const made = await makeRepository(remote, folder, commit);
-  if (!made.ok) return made;
+  if (commit.length > SHA1_LENGTH) removeFolder(folder); // Made before that was known.
+  if (!existsSync(folder)) {
+    const made = await makeRepository(remote, folder, commit.length);
+    if (!made.ok) return made;
+  }
   const filter = withFiles ? [] : [WITHOUT_FILES];
   const fetch = (what: string): Promise<GitAnswer> =>
     remote.ask([...fetchInto(folder), "--depth=1", ...filter, "--", remote.url, what]);
@@ -250,7 +300,14 @@ async function fetchCommit(
   // Servers of the old protocol give out only what they list by name.
   if (!fetched.ok && fetched.refusal.code === "source.ref_not_found" && listed !== undefined)
     fetched = await fetch(listed);
-  if (!fetched.ok) return fetched;
+  return fetched.ok ? undefined : fetched;
+}
+
+async function refuseAbsent(
+  remote: GitRemote,
+  folder: string,
+  commit: string,
+): Promise<Refused<InstallFault> | undefined> {
   if ((await findCommit(remote, folder, commit)) === commit) return undefined;
   return faulty(
     "source.damaged",

@@ -148,6 +148,8 @@ const CLOSED_OFF: readonly string[] = [
   "core.fsmonitor=false",
   "core.askPass=",
   "core.bigFileThreshold=8m",
+  // What is fetched is gone in a moment, so that no disk has to be waited for.
+  "core.fsync=none",
   "credential.interactive=false",
   "submodule.recurse=false",
   "fetch.recurseSubmodules=false",

@@ -8,6 +8,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { showPath } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { nearestNames } from "@metier/base/text";
+import type { FetchContext } from "../fetch-source.ts";
 import {
   damaged,
   describeRefusal,
@@ -16,7 +17,7 @@ import {
   type InstallFaultCode,
   limited,
 } from "../install-fault.ts";
-import { createTreeWriter, type SourceLimits } from "../source-limits.ts";
+import { createTreeWriter } from "../source-limits.ts";
 import type { GitRemote } from "./git-remote.ts";
 
 export interface TreeEntry {
@@ -124,7 +125,7 @@ export async function writeTree(
   repository: string,
   entries: readonly TreeEntry[],
   into: string,
-  limits: SourceLimits,
+  { limits, onFound }: Pick<FetchContext, "limits" | "onFound">,
 ): Promise<Result<readonly Diagnostic[], InstallFault>> {
   const diagnostics = entries
     .filter(({ kind }) => kind === "submodule")
@@ -133,12 +134,14 @@ export async function writeTree(
   const writer = createTreeWriter(into, limits);
   const stop = new AbortController();
   let next = 0;
+  const folders = watchFolders((path) => onFound?.(join(into, path)));
   const place = (content: Buffer): void => {
     const entry = written[next++];
     if (entry === undefined) return;
     if (entry.kind === "link") writer.addLink(entry.path, content.toString("utf8"));
     else writer.addBytes(entry.path, entry.executable, content);
     if (isLfsPointer(content)) diagnostics.push(warn(entry, into, POINTER));
+    folders.pass(entry);
   };
   try {
     if (written.length > limits.files) {
@@ -146,7 +149,7 @@ export async function writeTree(
     }
     const take = createBlobReader(limits.fileBytes, place);
     let fault: unknown;
-    const answer = await remote.read([`--git-dir=${repository}`, "cat-file", "--batch"], {
+    const answer = await remote.read([`--git-dir=${repository}`, "cat-file", "--batch", "--buffer"], {
       stdin: written.map(({ id }) => `${id}\n`).join(""),
       signal: stop.signal,
       onOutput(chunk) {
@@ -167,6 +170,26 @@ export async function writeTree(
     const { refusal } = describeRefusal(thrown, showPath(remote.url));
     return faulty(refusal.code, refusal.message, HINTS[refusal.code] ?? refusal.hint);
   }
+}
+
+const SKILL_FILE = "SKILL.md";
+
+/** Entries come sorted, so that those of a folder follow each other: when another one comes, all of it is there. */
+function watchFolders(onWhole: (path: string) => void): { pass(entry: TreeEntry): void } {
+  /** With its slash; of skills in one another, the outer one. */
+  let skill: string | undefined;
+  let links: string | undefined;
+  return {
+    pass({ path, kind }) {
+      if (skill !== undefined && !path.startsWith(skill)) {
+        // Links are made last of all.
+        if (!links?.startsWith(skill)) onWhole(skill.slice(0, -1));
+        skill = undefined;
+      }
+      if (kind === "link") links = path;
+      if (skill === undefined && path.endsWith(`/${SKILL_FILE}`)) skill = path.slice(0, -SKILL_FILE.length);
+    },
+  };
 }
 
 function isLfsPointer(content: Buffer): boolean {

@@ -33,7 +33,8 @@ import { faulty, type InstallFault } from "../install-fault.ts";
 import { availableMark, type Upstream, versionMark } from "../outdated.ts";
 import { isValid, type ValidSkill } from "../plan-skill.ts";
 import type { InstallParts, LocalChanges, UpdateReview } from "../requests.ts";
-import { scanFetched, summariseSkill } from "../review-skills.ts";
+import { summariseSkill } from "../review-skills.ts";
+import { scanFetched } from "../scan-fetched.ts";
 import { type DescribedVersion, findRisks } from "./update-risks.ts";
 
 export async function reviewUpdate(

@@ -1,0 +1,99 @@
+/**
+ * The scans of what was fetched. Where everything that a source has is asked for, they begin as soon as its skills are found,
+ * on another core, while those are read and identified; what is not known by then is scanned when it is asked for.
+ */
+import type { Finding, ScanPolicy, ScanReport, SkippedPart } from "@metier/scan";
+import { judgeFindings, type ScanPool } from "@metier/scan/engine";
+
+export interface FetchedScan {
+  readonly findings: readonly Finding[];
+  readonly unscanned: readonly SkippedPart[];
+}
+
+interface ScannedFolder {
+  readonly directory: string;
+  /** What it is going to be called. */
+  readonly called: string;
+}
+
+export interface FetchedScans {
+  /** A skill was found, which nobody has chosen yet. */
+  begin(directory: string): void;
+  /** Once, in the order given. */
+  of(
+    skills: readonly ScannedFolder[],
+    onSkill: (done: number, total: number) => void,
+  ): Promise<readonly FetchedScan[]>;
+  close(): Promise<void>;
+}
+
+/** `isAll`: whatever is found is going to be scanned. */
+export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedScans {
+  const begun = new Set<string>();
+  // Loaded while the source is fetched.
+  const ready = isAll ? openPool(policy) : undefined;
+  let pool: ScanPool | undefined;
+  void ready?.then(
+    (opened) => {
+      pool = opened;
+      opened.warm();
+    },
+    () => undefined, // Whoever asks for the scans meets the fault.
+  );
+  const scanAll = async (
+    skills: readonly ScannedFolder[],
+    onSkill: (done: number, total: number) => void,
+  ): Promise<ReadonlyMap<string, ScanReport>> => {
+    pool ??= await (ready ?? openPool(policy));
+    const directories = begun.size > 0 ? [...begun] : skills.map(({ directory }) => directory);
+    if (begun.size === 0)
+      for (const { directory, called } of skills) pool.add({ subject: { directory }, name: called });
+    const reports = await pool.finish(onSkill);
+    return new Map(
+      directories.flatMap((directory, index) => {
+        const report = reports[index];
+        return report ? [[directory, report] as const] : [];
+      }),
+    );
+  };
+  return {
+    begin(directory) {
+      if (!pool || begun.has(directory)) return;
+      begun.add(directory);
+      pool.add({ subject: { directory } });
+    },
+    async of(skills, onSkill) {
+      const reports = await scanAll(skills, onSkill);
+      const scans: FetchedScan[] = [];
+      for (const { directory, called } of skills) {
+        const report = reports.get(directory);
+        // Some rules are about the name, and it is not always called by its own.
+        const isIt = report?.name === called;
+        scans.push(isIt ? judge(report, directory, policy) : await scanFetched(directory, called, policy));
+      }
+      return scans;
+    },
+    async close() {
+      await (await ready?.catch(() => undefined))?.close();
+      await pool?.close();
+    },
+  };
+}
+
+/** The grammars behind a scan are loaded by the first one. */
+async function openPool({ ignore, knownNames }: ScanPolicy): Promise<ScanPool> {
+  const { openScanPool } = await import("@metier/scan/engine");
+  return openScanPool({ ignore, knownNames, identify: false });
+}
+
+export async function scanFetched(directory: string, name: string, policy: ScanPolicy): Promise<FetchedScan> {
+  const { scanSkill } = await import("@metier/scan/engine");
+  const { ignore, knownNames } = policy;
+  const report = await scanSkill({ directory }, { name, ignore, knownNames, identify: false });
+  return judge(report, directory, policy);
+}
+
+function judge({ name, findings, skipped }: ScanReport, directory: string, policy: ScanPolicy): FetchedScan {
+  const place = { name, directory, isInstalled: true };
+  return { findings: judgeFindings(findings, place, policy), unscanned: skipped };
+}
