@@ -7,6 +7,7 @@ import { benchFind } from "./find.mjs";
 import { benchInspector } from "./inspector.mjs";
 import { benchInstall } from "./install.mjs";
 import { benchList } from "./list.mjs";
+import { benchMcp } from "./mcp.mjs";
 import { writeSection } from "./report.mjs";
 import { benchRun } from "./run-loop.mjs";
 import { benchSandbox } from "./sandbox.mjs";
@@ -23,6 +24,7 @@ const BENCHES = {
   inspector: benchInspector,
   install: benchInstall,
   list: benchList,
+  mcp: benchMcp,
   run: benchRun,
   sandbox: benchSandbox,
   scan: benchScan,
