@@ -7,8 +7,8 @@ import { machineLine, table } from "./report.mjs";
 /** @typedef {{ readonly single: readonly number[], readonly together: number, readonly togetherMs: number }} Times */
 /** @typedef {Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Times>>>>>>} Measured by transport, request and server */
 
-const ROUNDS = 20;
-const WARM_UPS = 5;
+const ROUNDS = 12;
+const WARM_UPS = 4;
 const PER_ROUND = 50;
 const AT_ONCE = 8;
 const SKILLS = 100;
