@@ -6,7 +6,7 @@ import { close, closeSync, fstatSync, fsync, mkdirSync, openSync, type Stats, wr
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 
-export interface LineWriter {
+interface LineWriter {
   /** Resolves when the line is written; with `isFlushed`, when it is on the disk. Rejects when it cannot be. */
   append(line: string, isFlushed: boolean): Promise<void>;
 }

@@ -4,7 +4,7 @@
  */
 import type { VerifiedToken } from "./read-token.ts";
 
-export interface CheckedTokens {
+interface CheckedTokens {
   recall(token: string | undefined, now: number): VerifiedToken | undefined;
   keep(token: string, verified: VerifiedToken, now: number): void;
 }
