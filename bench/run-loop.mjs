@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { say } from "../scripts/setup/repository.mjs";
 import { machineLine, table } from "./report.mjs";
-import { BARE, CONTESTANTS, createFolders, PROJECT_FILES } from "./run-loop/contestants.mjs";
+import { BARE, CONTESTANTS, createFolders, METIER, PROJECT_FILES } from "./run-loop/contestants.mjs";
 
 /** @typedef {{ readonly minimum: number, readonly median: number }} Timing milliseconds of one run */
 /** @typedef {{ readonly steps: number, readonly together: number, readonly rounds: number }} Load */
@@ -28,6 +28,8 @@ const MOST_PER_STEP = 1;
 const MOST_PER_RUN = 5;
 /** How processor time is measured: processes, and the turns of each; and what it may be to that of the bare loop. */
 const CPU = { steps: 10, processes: 5, turns: 15, warmUps: 8, most: 1.6 };
+/** Of the first run in a process: in so many processes, and how many milliseconds of loading it may take. */
+const FIRST = { processes: 7, most: 120 };
 const OWN = CONTESTANTS.filter((name) => name !== BARE);
 const ABOUT =
   `The model answers at once, so that only the loop is measured. Our runs without a folder are what the library does by itself; the folder of the others has ${PROJECT_FILES.toLocaleString("en")} files. All ` +
@@ -38,6 +40,7 @@ const PROGRAMS = join(import.meta.dirname, "programs");
 export function benchRun() {
   const machine = machineLine();
   const measured = LOADS.map(measureLoad);
+  const first = measureFirst();
   return [
     "## Running a skill: `npm run bench -- run`",
     machine,
@@ -47,9 +50,10 @@ export function benchRun() {
       measured.map(describeLoad),
     ),
     describeMemory(),
+    describeFirst(first),
     table(
       ["goal (by the fastest run)", "measured", ""],
-      [...OWN.flatMap((name) => judge(name, measured)), judgeCpu()],
+      [...OWN.flatMap((name) => judge(name, measured)), judgeCpu(), judgeFirst(first)],
     ),
   ].join("\n\n");
 }
@@ -92,6 +96,41 @@ function describeMemory() {
     return [name, (bytes / 1024).toFixed(0)];
   });
   return table([`${IDLE_RUNS} runs that wait for their model`, "KB a run"], rows);
+}
+
+/** @typedef {{ readonly setUp: number, readonly first: number, readonly third: number }} FirstRun milliseconds */
+
+/** In turns. @returns {ReadonlyMap<string, readonly FirstRun[]>} */
+function measureFirst() {
+  say(`first runs of ${FIRST.processes} processes`);
+  const names = [BARE, METIER];
+  /** @type {Map<string, FirstRun[]>} */
+  const runs = new Map(names.map((name) => [name, []]));
+  for (let count = 0; count < FIRST.processes; count++) {
+    for (const name of names) runs.get(name)?.push(runProgram("run-first.mjs", [name], []));
+  }
+  return runs;
+}
+
+/** @param {ReadonlyMap<string, readonly FirstRun[]>} runs */
+function describeFirst(runs) {
+  const head = ["1 step, a process of its own, min (median) ms", "set up", "first run", "third run"];
+  const rows = [...runs].map(([name, all]) => {
+    const cells = /** @type {const} */ (["setUp", "first", "third"]).map((part) => {
+      const { minimum, median } = summarise(all.map((run) => run[part]));
+      return `${minimum.toFixed(1)} (${median.toFixed(1)})`;
+    });
+    return [name, ...cells];
+  });
+  return table(head, rows);
+}
+
+/** @param {ReadonlyMap<string, readonly FirstRun[]>} runs */
+function judgeFirst(runs) {
+  const { minimum, median } = summarise((runs.get(METIER) ?? []).map(({ first, third }) => first - third));
+  const goal = `metier, first run in a process: at most ${FIRST.most} ms of loading`;
+  const measured = `${minimum.toFixed(0)} ms (median ${median.toFixed(0)}), over the third run`;
+  return [goal, measured, minimum <= FIRST.most ? "met" : "missed"];
 }
 
 /**

@@ -11,6 +11,7 @@ import { benchFind } from "./find.mjs";
 import { benchInspector } from "./inspector.mjs";
 import { benchInstall } from "./install.mjs";
 import { benchList } from "./list.mjs";
+import { benchMcp } from "./mcp.mjs";
 import { goalPage } from "./page.mjs";
 import { readSection, writeSection } from "./report.mjs";
 import { benchRun } from "./run-loop.mjs";
@@ -28,6 +29,7 @@ const BENCHES = {
   inspector: benchInspector,
   install: benchInstall,
   list: benchList,
+  mcp: benchMcp,
   run: benchRun,
   sandbox: benchSandbox,
   scan: benchScan,

@@ -1,11 +1,10 @@
 /** The smallest bridge: answers each line until there are no more, so it serves both ways of being started. */
 import { createInterface } from "node:readline";
+import { OPERATION } from "./contestants.mjs";
 
-const OPERATION = { name: "echo", description: "Gives back its input.", requires_auth: false };
-
-for await (const line of createInterface({ input: process.stdin })) {
+createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, namespace, method, params } = JSON.parse(line);
   const capability = { id: `${namespace}.echo`, description: "Echoes.", operations: [OPERATION] };
   const result = method === "definitions" ? { definitions: [capability] } : { output: params.input_data };
   process.stdout.write(`${JSON.stringify({ version: 1, id, result })}\n`);
-}
+});

@@ -1,5 +1,6 @@
 /** Who answers the calls of the bench, by the names that its table has. */
 export const ECHO = "a bare socket that echoes";
+export const BARE_PIPE = "the bridge's process alone, through a bare pipe";
 export const IN_PROCESS = "provider in the same process";
 export const PERSISTENT = "bridge that stays";
 export const PER_CALL = "bridge, one process per call";
@@ -9,6 +10,27 @@ export const PER_CALL = "bridge, one process per call";
  *
  * @type {Readonly<Record<string, number>>}
  */
-export const CALLS_PER_ROUND = { [ECHO]: 100, [IN_PROCESS]: 100, [PERSISTENT]: 100, [PER_CALL]: 5 };
+export const CALLS_PER_ROUND = {
+  [ECHO]: 100,
+  [BARE_PIPE]: 100,
+  [IN_PROCESS]: 100,
+  [PERSISTENT]: 100,
+  [PER_CALL]: 5,
+};
 /** Of one connection; as many as the socket performs at once. */
 export const AT_ONCE = 8;
+
+const SCHEMA = {
+  type: "object",
+  properties: { text: { type: "string", maxLength: 1000 } },
+  required: ["text"],
+  additionalProperties: false,
+};
+/** What every provider of the bench offers. */
+export const OPERATION = {
+  name: "echo",
+  description: "Gives back its input.",
+  requires_auth: false,
+  input_schema: SCHEMA,
+  output_schema: SCHEMA,
+};

@@ -3,9 +3,11 @@
  * same frames costs: in turns in one process. Prints, as JSON, the milliseconds of every call, one after the other and
  * several at a time.
  */
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { metierPlaces } from "@metier/base/places";
 import { answerWith } from "@metier/capabilities";
 import {
@@ -17,9 +19,11 @@ import {
 import { createFrameReader, encodeFrame } from "@metier/sandbox";
 import {
   AT_ONCE,
+  BARE_PIPE,
   CALLS_PER_ROUND,
   ECHO,
   IN_PROCESS,
+  OPERATION,
   PER_CALL,
   PERSISTENT,
 } from "../capability/contestants.mjs";
@@ -51,7 +55,7 @@ const broker = createBroker({
     given: [echoProvider("near")],
   }),
   places: metierPlaces(folder),
-  rateLimit: Number.POSITIVE_INFINITY,
+  rateLimit: 1_000_000_000, // Counted, and never reached.
 });
 const tokens = createCallerTokens();
 const socket = await openCapabilitySocket({ broker, tokens, runId: RUN, home: join(folder, "run") });
@@ -59,6 +63,7 @@ const echo = await openEcho(join(folder, "echo.sock"));
 
 const calls = {
   [ECHO]: await openConnection(join(folder, "echo.sock")),
+  [BARE_PIPE]: openPipe(),
   [IN_PROCESS]: await openConnection(socket.socketPath),
   [PERSISTENT]: await openConnection(socket.socketPath),
   [PER_CALL]: await openConnection(socket.socketPath),
@@ -153,6 +158,31 @@ async function openConnection(path) {
   };
 }
 
+/** What a bridge costs by itself: the same program, asked with nothing in between. @returns {Call} */
+function openPipe() {
+  const [program = "", ...args] = COMMAND;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout });
+  /** @type {Map<number, (value: unknown) => void>} */
+  const waiting = new Map();
+  let last = 0;
+  lines.on("line", (line) => {
+    const { id } = JSON.parse(line);
+    waiting.get(id)?.(undefined);
+    waiting.delete(id);
+  });
+  return ({ input, context_token }) => {
+    last += 1;
+    const id = last;
+    const params = { input_data: input, context_token };
+    const line = JSON.stringify({ version: 1, id, namespace: "alone", method: "invoke", params });
+    return new Promise((settle) => {
+      waiting.set(id, settle);
+      child.stdin.write(`${line}\n`);
+    });
+  };
+}
+
 /** Sends each frame back as it came. @param {string} path */
 async function openEcho(path) {
   const server = createServer((connection) => {
@@ -168,8 +198,7 @@ async function openEcho(path) {
 
 /** @param {string} namespace @returns {import("../../packages/capabilities/src/capability.ts").CapabilityProvider} */
 function echoProvider(namespace) {
-  const operation = { name: "echo", description: "Gives back its input.", requires_auth: false };
-  const capability = { id: `${namespace}.echo`, description: "Echoes.", operations: [operation] };
+  const capability = { id: `${namespace}.echo`, description: "Echoes.", operations: [OPERATION] };
   return {
     namespace,
     definitions: async () => answerWith([capability]),

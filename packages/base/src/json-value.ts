@@ -22,10 +22,18 @@ type PresentFields<Fields> = {
   >;
 };
 
+/** Some text of a stranger may be a name, too. */
+const OWN = { enumerable: true, configurable: true, writable: true };
+
 /** Without the fields that are `undefined`, as JSON has it: for types whose optional fields are left out. */
 export function presentFields<const Fields extends object>(fields: Fields): PresentFields<Fields> {
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as PresentFields<Fields>;
+  const present: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (name === "__proto__") Object.defineProperty(present, name, { ...OWN, value });
+    else present[name] = value;
+  }
+  return present as PresentFields<Fields>;
 }
 
 /** The same text for the same JSON value, in whatever order its keys stand: for comparing and digesting. */

@@ -31,22 +31,34 @@ export type JsonSchema = Readonly<Record<string, Json>>;
 
 /** By the schema object itself: those of tools and catalogs live as long as these do. */
 const compiled = new WeakMap<JsonSchema, CompiledSchema>();
+/** By its text: tools that are made for one call, or one run, bring the same schema each time. The oldest goes. */
+const compiledTexts = new Map<string, CompiledSchema>();
+const MOST_TEXTS = 200;
+const LONGEST_TEXT = 16 * 1024;
 const MOST_FAULTS = 5;
 
 /** Draft 2020-12, and draft-07 where `$schema` says so. */
 export async function checkJson(schema: JsonSchema, value: unknown): Promise<JsonCheck> {
-  let validator = compiled.get(schema);
-  if (validator === undefined) {
-    const { compileSchema } = await import("./json-schema-engine.ts");
-    validator = compileSchema(schema);
-    compiled.set(schema, validator);
-  }
+  const validator = compiled.get(schema) ?? (await findValidator(schema));
   if (!validator.ok) return refuseSchema(validator.refusal);
   const outcome = validator.value(value);
   if (!outcome.ok) return refuseSchema(outcome.refusal);
   const { faults } = outcome.value;
   if (faults.length === 0) return { ok: true, value: outcome.value.value };
   return { ok: false, message: joinFaults(faults), faults, isSchemaFault: false };
+}
+
+async function findValidator(schema: JsonSchema): Promise<CompiledSchema> {
+  const text = JSON.stringify(schema);
+  let validator = compiledTexts.get(text);
+  if (validator === undefined) {
+    const { compileSchema } = await import("./json-schema-engine.ts");
+    validator = compileSchema(schema);
+    if (text.length <= LONGEST_TEXT) compiledTexts.set(text, validator);
+    if (compiledTexts.size > MOST_TEXTS) compiledTexts.delete(compiledTexts.keys().next().value ?? text);
+  }
+  compiled.set(schema, validator);
+  return validator;
 }
 
 function refuseSchema(fault: string): JsonCheck {

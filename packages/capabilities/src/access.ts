@@ -152,16 +152,18 @@ export function createRateLimits({
   now?(): number;
 }): RateLimits {
   /** Times of the calls of the last minute, oldest first; by who called last. */
-  const calls = new Map<string, readonly number[]>();
+  const calls = new Map<string, number[]>();
   return {
     take(userId, capability) {
       const key = JSON.stringify([userId, capability]);
       const time = now();
-      const recent = (calls.get(key) ?? []).filter((at) => time - at < MINUTE_MS);
+      const recent = calls.get(key) ?? [];
+      while (time - (recent[0] ?? time) >= MINUTE_MS) recent.shift();
       const [oldest = time] = recent;
       if (recent.length >= perMinute) return Math.max(1, Math.ceil((oldest + MINUTE_MS - time) / 1000));
+      recent.push(time);
       calls.delete(key);
-      calls.set(key, [...recent, time]);
+      calls.set(key, recent);
       if (calls.size > MOST_COUNTED) calls.delete(calls.keys().next().value ?? key);
       return undefined;
     },

@@ -2,29 +2,20 @@
  * Who did what with capabilities, when, and how it ended: `audit.jsonl`, one line each, without inputs, outputs and secrets.
  * Several processes append to it; a full one is put aside as `audit.1.jsonl`, and the oldest of those goes.
  */
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { lstatSync, renameSync } from "node:fs";
 import { presentFields } from "@metier/base/json";
 import { withLock } from "@metier/base/turns";
 import { forgetInFiles, readLines } from "./audit-files.ts";
+import { createLineWriter } from "./audit-writer.ts";
 import type { CapabilityCaller } from "./capability.ts";
 import type { AuditEntry } from "./capability-broker.ts";
 
 export interface AuditLog {
   /**
-   * Written before it returns, and flushed for what changes something. Throws when it cannot be: what is not recorded is
+   * Written when it resolves, and flushed for what changes something. Rejects when it cannot be: what is not recorded is
    * not done.
    */
-  write(entry: AuditEntry): void;
+  write(entry: AuditEntry): Promise<void>;
   /** All that there are, in no order. */
   each(visit: (entry: AuditEntry) => void): void;
   /** Their lines stay, and lead to nobody. */
@@ -43,31 +34,21 @@ export function openAuditLog({
   readonly file: string;
   readonly maxBytes?: number | undefined;
 }): AuditLog {
+  const writer = createLineWriter(file, (bytes) => {
+    if (bytes < maxBytes) return false;
+    rotate(file, maxBytes);
+    return true;
+  });
   return {
     write(entry) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const isChange = entry.mutating === true || entry.outcome === "started";
-      const size = append(file, `${JSON.stringify(entry)}\n`, isChange);
-      if (size >= maxBytes) rotate(file, maxBytes);
+      return writer.append(`${JSON.stringify(entry)}\n`, isChange);
     },
     each(visit) {
       for (const each of allFiles(file)) for (const { entry } of readLines(each)) visit(entry);
     },
     forget: (isMeant) => forgetInFiles(file, allFiles(file), isMeant),
   };
-}
-
-/** How large the file is then. Opened anew each time: another process may have put the last one aside. */
-function append(file: string, line: string, flush: boolean): number {
-  const descriptor = openSync(file, "a", 0o600);
-  try {
-    const bytes = Buffer.from(line);
-    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
-    if (flush) fsyncSync(descriptor);
-    return fstatSync(descriptor).size;
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function rotate(file: string, maxBytes: number): void {
@@ -107,8 +88,8 @@ type KnownOfCall = Partial<
 /** The lines of one call: what is known of it when it ends, however early that is. */
 export interface CallAudit {
   know(known: { readonly [Name in keyof KnownOfCall]?: KnownOfCall[Name] | undefined }): void;
-  /** Throws when the log cannot be written. */
-  write(outcome: string): void;
+  /** Resolves when it is recorded. Rejects when the log cannot be written. */
+  write(outcome: string): Promise<void>;
 }
 
 export function auditCall(
@@ -119,12 +100,10 @@ export function auditCall(
   onAudit?: (entry: AuditEntry) => void,
 ): CallAudit {
   const beganAt = now();
-  let known: KnownOfCall = {};
+  const known: KnownOfCall = {};
   return {
-    know(more) {
-      known = { ...known, ...presentFields(more) };
-    },
-    write(outcome) {
+    know: (more) => void Object.assign(known, presentFields(more)),
+    async write(outcome) {
       const { userId, chatId, runId, skill } = caller;
       const time = now();
       const entry: AuditEntry = presentFields({
@@ -138,7 +117,7 @@ export function auditCall(
         outcome,
         durationMs: Math.max(0, Math.round(time - beganAt)),
       });
-      log.write(entry);
+      await log.write(entry);
       try {
         onAudit?.(entry);
       } catch {

@@ -10,6 +10,7 @@ import {
   answerWith,
   type CapabilityCaller,
   type CapabilityFault,
+  type FaultAnswer,
   isFaultCode,
   type ProviderContext,
 } from "./capability.ts";
@@ -33,25 +34,22 @@ interface ProviderCall {
 const MOST_GRACE_MS = 2_000;
 const MOST_MESSAGE_CHARACTERS = 1_000;
 
+const CANCELLED = answerFault("capability_cancelled", "The call was cancelled.");
+
 export async function callProvider<Value>(
   { namespace, timeoutMs, signal }: ProviderCall,
   perform: (signal: AbortSignal) => Promise<Answer<Value>>,
 ): Promise<Answer<Value>> {
-  const cancelled = answerFault("capability_cancelled", "The call was cancelled.");
-  if (signal?.aborted) return cancelled;
+  if (signal?.aborted) return CANCELLED;
   const control = new AbortController();
   const { promise: stopped, resolve } = Promise.withResolvers<Answer<never>>();
   const stop = (answer: Answer<never>): void => {
     control.abort();
     resolve(answer);
   };
-  const cancel = (): void => stop(cancelled);
-  const tooLong = answerFault(
-    "capability_backend_unavailable",
-    `The provider \`${namespace}\` did not answer within ${timeoutMs / 1000} seconds.`,
-    { hint: "Try again later; `timeout-seconds` of the provider sets the limit." },
-  );
-  const timer = setTimeout(() => stop(tooLong), timeoutMs + Math.min(timeoutMs, MOST_GRACE_MS));
+  const cancel = (): void => stop(CANCELLED);
+  const giveUp = (): void => stop(tookTooLong(namespace, timeoutMs));
+  const timer = setTimeout(giveUp, timeoutMs + Math.min(timeoutMs, MOST_GRACE_MS));
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     return await Promise.race([performSafely(namespace, () => perform(control.signal)), stopped]);
@@ -59,6 +57,14 @@ export async function callProvider<Value>(
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
   }
+}
+
+function tookTooLong(namespace: string, timeoutMs: number): FaultAnswer {
+  return answerFault(
+    "capability_backend_unavailable",
+    `The provider \`${namespace}\` did not answer within ${timeoutMs / 1000} seconds.`,
+    { hint: "Try again later; `timeout-seconds` of the provider sets the limit." },
+  );
 }
 
 /** What a provider says of a fault, as it may be passed on. */

@@ -92,7 +92,9 @@ function createContexts(providers: readonly WiredProvider[], vault: Vault): Make
   return (namespace, caller, signal = new AbortController().signal) => ({
     caller,
     token: () => tokensOf(namespace).mint(caller),
-    vault: vault.open(namespace, caller.userId),
+    get vault() {
+      return vault.open(namespace, caller.userId);
+    },
     signal,
   });
 }

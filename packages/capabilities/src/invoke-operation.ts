@@ -2,7 +2,7 @@
  * The one way from a request to a provider: every check in its order, then the call, then what comes back is checked, and
  * all of it is recorded. A request that is refused here has changed nothing.
  */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { checkJson, type JsonObject, presentFields } from "@metier/base/json";
 import { showNames, showValue } from "@metier/base/text";
 import { isCapabilityId } from "@metier/skills";
@@ -27,13 +27,16 @@ import {
 import { digestJson, readPlainObject } from "./plain-json.ts";
 import type { RegisteredCapability } from "./provider-registry.ts";
 
+/** Enough to tell calls apart; asked for as a UUID, of which the system keeps some ready. */
+const ID_DIGITS = 16;
+
 export async function invokeOperation(
   parts: InvokeParts,
   caller: CapabilityCaller,
   request: InvokeRequest,
   options: BrokerCallOptions = {},
 ): Promise<Answer<InvokeAnswer>> {
-  const requestId = `cap_${randomBytes(8).toString("hex")}`;
+  const requestId = `cap_${randomUUID().replaceAll("-", "").slice(0, ID_DIGITS)}`;
   const { capability, operation } = request;
   // What is no id may be anything, also a secret.
   const named = isCapabilityId(String(capability)) ? capability : "(invalid)";
@@ -49,7 +52,7 @@ export async function invokeOperation(
       : performOperation(parts, ready, options.signal);
   });
   const recorded = await tellFaults(async () => {
-    audit.write(performed.ok ? (performed.value.isRepeat ? "repeat" : "ok") : performed.fault.code);
+    await audit.write(performed.ok ? (performed.value.isRepeat ? "repeat" : "ok") : performed.fault.code);
     return performed;
   });
   // A change was recorded before it was made: that its end was not is no reason to deny it.
@@ -83,7 +86,8 @@ async function checkCall(
   const input = await readInput(found.value, operation, request.input);
   if (!input.ok) return input;
   audit.know({ inputDigest: digestJson(input.value) });
-  const linked = await accounts.list(caller.userId, definition.id);
+  const isAsked = operation.requiresAuth || request.account !== undefined;
+  const linked = isAsked ? await accounts.list(caller.userId, definition.id) : [];
   const chosen = chooseAccount(definition.id, operation, linked, request.account);
   if (!chosen.ok) return chosen;
   const account = chosen.value;

@@ -147,7 +147,8 @@ async function performClaimed(
 ): Promise<Answer<Performed>> {
   try {
     signal?.throwIfAborted();
-    audit.write("started");
+    await audit.write("started");
+    signal?.throwIfAborted(); // Nothing was begun while it was written.
     await kept?.begin();
   } catch (fault) {
     claim?.release();

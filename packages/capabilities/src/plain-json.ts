@@ -117,15 +117,29 @@ const LONGEST_NAME = 200;
 const MOST_LEVELS_OF_TEXT = 20;
 
 export function isCredentialName(name: string, value: unknown): boolean {
-  const words = splitName(name.slice(-LONGEST_NAME));
-  const whole = words.join("");
-  if (ALWAYS.test(whole)) return true;
-  return isNamedLikeOne(words, whole) && holdsText(value);
+  const known = knownNames.get(name) ?? judgeName(name);
+  return known === "always" || (known === "with a text" && holdsText(value));
 }
 
-function isNamedLikeOne(words: readonly string[], whole: string): boolean {
+type NameJudgement = "always" | "with a text" | "never";
+
+/** The same few names come in answer after answer. */
+const knownNames = new Map<string, NameJudgement>();
+const MOST_KNOWN_NAMES = 1000;
+
+function judgeName(name: string): NameJudgement {
+  const words = splitName(name.slice(-LONGEST_NAME));
+  const judgement = judgeWords(words, words.join(""));
+  if (knownNames.size >= MOST_KNOWN_NAMES) knownNames.clear();
+  if (name.length <= LONGEST_NAME) knownNames.set(name, judgement);
+  return judgement;
+}
+
+function judgeWords(words: readonly string[], whole: string): NameJudgement {
+  if (ALWAYS.test(whole)) return "always";
   const singular = whole.replace(/s$/, "");
-  return WHOLE.test(whole) || LAST_WORDS.test(words.join(" ")) || ENDINGS.test(singular);
+  const isLikeOne = WHOLE.test(whole) || LAST_WORDS.test(words.join(" ")) || ENDINGS.test(singular);
+  return isLikeOne ? "with a text" : "never";
 }
 
 /** In lower case, without marks, invisible characters and a number at the end. */
@@ -230,7 +244,8 @@ function findCredentialForm(text: string): string | undefined {
 }
 
 function occurs({ pattern, isMeant }: CredentialForm, text: string): boolean {
-  if (isMeant === undefined) return text.search(pattern) !== -1;
+  if (text.search(pattern) === -1) return false;
+  if (isMeant === undefined) return true;
   for (const [match] of text.matchAll(pattern)) if (isMeant(match)) return true;
   return false;
 }

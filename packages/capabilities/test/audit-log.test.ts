@@ -1,5 +1,5 @@
 /** The audit log on disk. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
@@ -21,23 +21,23 @@ function readLines(folder: string, name: string): readonly AuditEntry[] {
   return lines.map((line) => JSON.parse(line) as AuditEntry);
 }
 
-test("each entry is a line in a file that only its owner reads", () => {
+test("each entry is a line in a file that only its owner reads", async () => {
   const folder = join(temporaryFolder(), "capabilities");
   const file = join(folder, "audit.jsonl");
   const log = openAuditLog({ file });
-  log.write(ENTRY);
-  log.write({ ...ENTRY, user: 'line\nbreak "quoted"', mutating: true, outcome: "started" });
+  await log.write(ENTRY);
+  await log.write({ ...ENTRY, user: 'line\nbreak "quoted"', mutating: true, outcome: "started" });
   expect(readLines(folder, "audit.jsonl").map(({ user }) => user)).toEqual(["alice", 'line\nbreak "quoted"']);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("a full file is put aside, and nothing is lost", () => {
+test("a full file is put aside, and nothing is lost", async () => {
   const folder = temporaryFolder();
   const first = openAuditLog({ file: join(folder, "audit.jsonl"), maxBytes: 500 });
   const second = openAuditLog({ file: join(folder, "audit.jsonl"), maxBytes: 500 });
   for (let number = 0; number < 20; number++) {
-    (number % 2 === 0 ? first : second).write({ ...ENTRY, durationMs: number });
+    await (number % 2 === 0 ? first : second).write({ ...ENTRY, durationMs: number });
   }
   const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   expect(files).toContain("audit.1.jsonl");
@@ -46,21 +46,21 @@ test("a full file is put aside, and nothing is lost", () => {
   expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, number) => number));
 });
 
-test("only so many old files are kept", () => {
+test("only so many old files are kept", async () => {
   const folder = temporaryFolder();
   const log = openAuditLog({ file: join(folder, "audit.jsonl"), maxBytes: 1 });
-  for (let number = 0; number < 30; number++) log.write({ ...ENTRY, durationMs: number });
+  for (let number = 0; number < 30; number++) await log.write({ ...ENTRY, durationMs: number });
   expect(readdirSync(folder).filter((name) => name.endsWith(".jsonl"))).toHaveLength(20);
   expect(readLines(folder, "audit.1.jsonl")[0]?.durationMs).toBe(29);
 });
 
-test("a log that cannot be written says so", () => {
+test("a log that cannot be written says so", async () => {
   const file = join(temporaryFolder(), "audit.jsonl");
   mkdirSync(file);
-  expect(() => openAuditLog({ file }).write(ENTRY)).toThrow("EISDIR");
+  await expect(openAuditLog({ file }).write(ENTRY)).rejects.toThrow("EISDIR");
 });
 
-test("lines of a user who is forgotten stay where they are and lead to nobody, in old files too", () => {
+test("lines of a user who is forgotten stay where they are and lead to nobody, in old files too", async () => {
   const folder = temporaryFolder();
   const file = join(folder, "audit.jsonl");
   const log = openAuditLog({ file, maxBytes: 500 });
@@ -71,7 +71,12 @@ test("lines of a user who is forgotten stay where they are and lead to nobody, i
     idempotencyKey: "letter-1",
   };
   for (let number = 0; number < 10; number++) {
-    log.write({ ...ENTRY, user: number % 2 === 0 ? "" : "é", ...(number > 5 && told), durationMs: number });
+    await log.write({
+      ...ENTRY,
+      user: number % 2 === 0 ? "" : "é",
+      ...(number > 5 && told),
+      durationMs: number,
+    });
   }
   const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   expect(names.length).toBeGreaterThan(1);
@@ -89,14 +94,40 @@ test("lines of a user who is forgotten stay where they are and lead to nobody, i
   expect(lines).toEqual(Array(5).fill({ at, requestId, action, user, capability, outcome }));
 });
 
-test("what is no line, such as one that was cut off, is left as it is", () => {
+test("what is no line, such as one that was cut off, is left as it is", async () => {
   const folder = temporaryFolder();
   const file = join(folder, "audit.jsonl");
   const log = openAuditLog({ file });
-  log.write(ENTRY);
+  await log.write(ENTRY);
   writeFileSync(file, '\nnull\n{"user":"alice", cut off', { flag: "a" });
   log.forget((user) => user === "alice");
   const [line = "", ...others] = readFileSync(file, "utf8").split("\n");
   expect(JSON.parse(line)).toMatchObject({ user: expect.stringMatching(/^p_/) });
   expect(others).toEqual(["", "null", '{"user":"alice", cut off']);
+});
+
+test("lines of many calls at once are all there, changes and reads alike", async () => {
+  const folder = temporaryFolder();
+  const log = openAuditLog({ file: join(folder, "audit.jsonl"), maxBytes: 2000 });
+  const numbers = Array.from({ length: 60 }, (_, number) => number);
+  await Promise.all(
+    numbers.map(async (number) => {
+      await log.write({ ...ENTRY, mutating: number % 2 === 0, durationMs: number });
+      const there = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+      const seen = there.flatMap((name) => readLines(folder, name).map(({ durationMs }) => durationMs));
+      expect(seen).toContain(number);
+    }),
+  );
+  const seen: number[] = [];
+  log.each(({ durationMs }) => seen.push(durationMs));
+  expect(seen.sort((a, b) => a - b)).toEqual(numbers);
+});
+
+test("a log that is removed while it is open begins anew", async () => {
+  const folder = join(temporaryFolder(), "capabilities");
+  const log = openAuditLog({ file: join(folder, "audit.jsonl") });
+  await log.write(ENTRY);
+  rmSync(folder, { recursive: true });
+  await log.write({ ...ENTRY, user: "bert" });
+  expect(readLines(folder, "audit.jsonl").map(({ user }) => user)).toEqual(["bert"]);
 });

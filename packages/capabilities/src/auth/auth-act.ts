@@ -38,7 +38,7 @@ export interface AuthAct {
   now(): number;
   readonly audit: Pick<CallAudit, "know">;
   /** Intent, on disk before anything is changed. */
-  recordIntent(): void;
+  recordIntent(): Promise<void>;
   /** How it ended, where that is neither `ok` nor a fault. */
   endsAs(outcome: "pending"): void;
 }
@@ -58,16 +58,16 @@ export async function performAct<Value>(
     caller,
     now,
     audit,
-    recordIntent() {
+    async recordIntent() {
       audit.know({ mutating: true });
-      audit.write("started");
+      await audit.write("started");
     },
     endsAs(other) {
       outcome = other;
     },
   };
   const answer = await tellStateError(() => work(act));
-  audit.write(answer.ok ? outcome : answer.fault.code);
+  await audit.write(answer.ok ? outcome : answer.fault.code);
   return answer;
 }
 

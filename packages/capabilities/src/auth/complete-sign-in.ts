@@ -196,7 +196,7 @@ async function linkAccount(
   const account = { ...checked.value, createdAt: new Date(now()).toISOString() };
   const { accountRef, accountName, accountEmail } = account;
   act.audit.know({ account: accountRef });
-  act.recordIntent();
+  await act.recordIntent();
   await parts.accounts.put(caller.userId, flow.capability, account);
   const { flowId, capability } = flow;
   return answerWith(presentFields({ flowId, capability, accountRef, accountName, accountEmail }));

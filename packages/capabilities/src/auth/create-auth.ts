@@ -71,7 +71,7 @@ async function unlinkAccount(
   }
   const { accountRef } = account;
   act.audit.know({ account: accountRef });
-  act.recordIntent();
+  await act.recordIntent();
   await parts.accounts.remove(caller.userId, capability, accountRef);
   await releaseAccount(parts, caller, capability, account);
   return answerWith({ account: accountRef });

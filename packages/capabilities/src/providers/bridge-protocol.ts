@@ -2,7 +2,7 @@
  * The messages of `bridge-v1`: one JSON object asks, one answers, with a result or an error and never both. What a bridge
  * sends is text of someone who may have written anything; what breaks the protocol is `capability_invalid_output`.
  */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import { choiceShape, readShape, recordShape, type Shape, testedShape } from "@metier/base/shape";
@@ -43,7 +43,7 @@ export const MAX_ENVELOPE_BYTES: number = 10 * 1024 * 1024;
 const MAX_SHOWN = 60;
 
 export function makeRequest(namespace: string, method: BridgeMethod, params: JsonObject): BridgeRequest {
-  const id = `cap_bridge_${randomBytes(16).toString("hex")}`;
+  const id = `cap_bridge_${randomUUID().replaceAll("-", "")}`;
   return { version: BRIDGE_VERSION, id, namespace, method, params };
 }
 

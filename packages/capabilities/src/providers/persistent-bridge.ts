@@ -82,14 +82,18 @@ export function createPersistentBridge(parts: ExchangeParts, times: PersistenceT
 /** The connections that run, until nobody waits for them any more. */
 function keepOpen(idleMs: number) {
   const open = new Set<BridgeConnection>();
-  let idle: NodeJS.Timeout | undefined;
+  /** One timer for all rests: those of a busy bridge come by the thousand. */
+  let resting: BridgeConnection | undefined;
+  const idle = setTimeout(() => resting && void endNow(resting), idleMs).unref();
   const endNow = async (connection: BridgeConnection): Promise<void> => {
     await connection.end();
     open.delete(connection);
   };
   return {
     add: (connection: BridgeConnection) => void open.add(connection),
-    wake: () => clearTimeout(idle),
+    wake(): void {
+      resting = undefined;
+    },
     /** It ends at once when it is not to be used again, otherwise after a while. */
     rest(connection: BridgeConnection, isCurrent: boolean): void {
       if (connection.waiting > 0) return;
@@ -97,8 +101,8 @@ function keepOpen(idleMs: number) {
         void endNow(connection);
         return;
       }
-      clearTimeout(idle); // Calls that end together each come here.
-      idle = setTimeout(() => void endNow(connection), idleMs).unref();
+      resting = connection;
+      idle.refresh();
     },
     endAll: async (): Promise<void> => void (await Promise.all([...open].map(endNow))),
   };

@@ -2,7 +2,7 @@
  * One process of a provider, from its start to its end: started by the one process runner, without a shell. Standard output
  * goes to whoever asks; of standard error the last lines are kept. How it ended is a fault to be told, or none.
  */
-import { PassThrough, type Readable } from "node:stream";
+import type { Writable } from "node:stream";
 import { cleanText } from "@metier/base/text";
 import {
   type CommandOutcome,
@@ -16,7 +16,7 @@ import { answerFault, type FaultAnswer } from "../capability.ts";
 import { type Launch, type ProgramWords, providerWords, SECRET_VARIABLE } from "./provider-launch.ts";
 
 interface ProcessUse {
-  readonly stdin: string | Readable;
+  readonly stdin: string | ((stdin: Writable) => void);
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly isBackground?: boolean | undefined;
@@ -42,7 +42,7 @@ export async function runProvider(launch: Launch, use: ProcessUse): Promise<Ende
     args,
     env,
     cwd,
-    stdin,
+    ...(typeof stdin === "string" ? { stdin } : { onStdin: stdin }),
     limits: { timeoutMs, maxOutputBytes: TAIL_BYTES },
     passesOutput: true,
     isBackground,
@@ -72,21 +72,23 @@ const END_GRACE_MS = 2000;
 const LIFETIME_MS = 2 ** 31 - 1;
 
 export function startProvider(launch: Launch, onStdout: ProcessUse["onStdout"]): BackgroundProcess {
-  const requests = new PassThrough();
+  let requests: Writable | undefined;
   const killer = new AbortController();
   const exited = runProvider(launch, {
-    stdin: requests,
+    stdin: (stream) => {
+      requests = stream;
+    },
     timeoutMs: LIFETIME_MS,
     signal: killer.signal,
     isBackground: true,
     onStdout,
   });
   return {
-    write: (text) => void requests.write(text),
+    write: (text) => void requests?.write(text),
     kill: () => killer.abort(),
     exited,
     async end() {
-      requests.end();
+      requests?.end();
       const impatience = setTimeout(() => killer.abort(), END_GRACE_MS);
       await exited;
       clearTimeout(impatience);

@@ -118,11 +118,12 @@ interface RequestRefusal {
 const [NO_JSON, NO_REQUEST, NO_METHOD, WRONG_PARAMS, NOT_DONE] = [-32700, -32600, -32601, -32602, -32603];
 
 const MAX_ID_LENGTH = 128;
+const DECODER = new TextDecoder("utf-8", { fatal: true });
 
 export function readRequest(frame: Uint8Array): Result<RpcRequest, RequestRefusal> {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(frame));
+    value = JSON.parse(DECODER.decode(frame));
   } catch {
     return refuseRequest(null, NO_JSON, "A frame holds one request as JSON in UTF-8, and this one does not.");
   }

@@ -5,8 +5,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { done, type Result } from "@metier/base/result";
 import type { CapabilityCaller } from "../capability.ts";
+import { rememberChecked } from "./checked-tokens.ts";
 import {
-  ALGORITHM,
   chatClaims,
   LEEWAY_SECONDS,
   MAX_TOKEN_LENGTH,
@@ -15,6 +15,7 @@ import {
   runClaims,
   type TokenRefusal,
 } from "./read-token.ts";
+import { createSigner } from "./sign-token.ts";
 
 export interface CallerTokens {
   /** For one command of a run. The caller's `runId`, `skill` and `declared` are claims of it too. */
@@ -50,6 +51,7 @@ const MAX_NONCES = 10_000;
 interface SigningKey {
   readonly id: string;
   readonly secret: Uint8Array;
+  readonly sign: ReturnType<typeof createSigner>;
   readonly madeAt: number;
   /** Of the tokens it has made, the last one's; with the leeway. */
   endsAt: number;
@@ -62,6 +64,20 @@ export function createCallerTokens({ now = Date.now }: { now?(): number } = {}):
     for (const [jti, { endsAt }] of live) if (endsAt <= now()) live.delete(jti);
     keys.forgetEnded();
   };
+  const checked = rememberChecked();
+  const checkToken = async (token: string | undefined): ReturnType<typeof readToken> => {
+    forgetEnded();
+    const read = await readToken(token, {
+      typ: TYPE,
+      isHeader: ({ kid }) => typeof kid === "string",
+      findKey: ({ kid }) => keys.find(kid as string)?.secret,
+      audience: AUDIENCE,
+      issuer: ISSUER,
+      now: now(),
+    });
+    if (token !== undefined && read.ok) checked.keep(token, read.value, now());
+    return read;
+  };
 
   return {
     async mint(caller, ttlMs) {
@@ -70,11 +86,8 @@ export function createCallerTokens({ now = Date.now }: { now?(): number } = {}):
       const issuedAt = Math.floor(now() / 1000);
       const exp = Math.ceil((now() + ttlMs) / 1000);
       const jti = randomUUID();
-      const { SignJWT } = await import("jose");
       const claims = { ...chatClaims(caller), ...runClaims(caller), iss: ISSUER, aud: AUDIENCE };
-      const token = await new SignJWT({ ...claims, jti, iat: issuedAt, exp })
-        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: key.id })
-        .sign(key.secret);
+      const token = key.sign({ ...claims, jti, iat: issuedAt, exp });
       if (token.length > MAX_TOKEN_LENGTH) {
         throw new TypeError(
           `What is known of the caller makes a token of ${token.length} characters; at most ${MAX_TOKEN_LENGTH} fit into a variable.`,
@@ -86,15 +99,8 @@ export function createCallerTokens({ now = Date.now }: { now?(): number } = {}):
       return { token, jti, revoke: () => void live.delete(jti) };
     },
     async verify(token, nonce, { runId } = {}) {
-      forgetEnded();
-      const read = await readToken(token, {
-        typ: TYPE,
-        isHeader: ({ kid }) => typeof kid === "string",
-        findKey: ({ kid }) => keys.find(kid as string)?.secret,
-        audience: AUDIENCE,
-        issuer: ISSUER,
-        now: now(),
-      });
+      const recalled = checked.recall(token, now());
+      const read = recalled ? done(recalled) : await checkToken(token);
       if (!read.ok) return read;
       const { caller, claims } = read.value;
       const known = live.get(claims.jti as string);
@@ -113,7 +119,8 @@ function createKeys(now: () => number) {
   const keys = new Map<string, SigningKey>();
   let current: SigningKey | undefined;
   const rotate = (): SigningKey => {
-    current = { id: randomUUID(), secret: randomBytes(KEY_BYTES), madeAt: now(), endsAt: 0 };
+    const [id, secret] = [randomUUID(), randomBytes(KEY_BYTES)];
+    current = { id, secret, sign: createSigner({ typ: TYPE, kid: id }, secret), madeAt: now(), endsAt: 0 };
     keys.set(current.id, current);
     return current;
   };
@@ -146,9 +153,9 @@ const TTL_MS = 300_000;
 /** `namespace`: the audience of its tokens. */
 export function createBridgeTokens(namespace: string): BridgeTokens {
   const secret = randomBytes(KEY_BYTES);
+  const sign = createSigner({ typ: BRIDGE_TYPE, ver: VERSION }, secret);
   return {
     async mint(caller, ttlMs = TTL_MS) {
-      const { SignJWT } = await import("jose");
       const now = Date.now();
       const claims = {
         ...chatClaims(caller),
@@ -160,9 +167,7 @@ export function createBridgeTokens(namespace: string): BridgeTokens {
       };
       // The canonical form that other readers of these tokens are used to.
       const sorted = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1));
-      return new SignJWT(Object.fromEntries(sorted))
-        .setProtectedHeader({ alg: ALGORITHM, typ: BRIDGE_TYPE, ver: VERSION })
-        .sign(secret);
+      return sign(Object.fromEntries(sorted));
     },
     exportSecret: () => secret.toString("base64url"),
   };

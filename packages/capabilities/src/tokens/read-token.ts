@@ -15,7 +15,7 @@ export const LEEWAY_SECONDS = 30;
 export const MAX_TOKEN_LENGTH: number = 96 * 1024;
 
 /** No token of ours lives so long: with it `jose` checks that a token was not issued in the future. */
-const MAX_AGE = "1 day";
+const MAX_AGE_SECONDS = 24 * 60 * 60;
 
 interface TokenCheck {
   readonly typ: string;
@@ -29,9 +29,11 @@ interface TokenCheck {
   readonly now: number;
 }
 
-interface VerifiedToken {
+export interface VerifiedToken {
   readonly caller: CapabilityCaller;
   readonly claims: Claims;
+  /** Milliseconds since 1970; from then on its claims do not hold any more. */
+  readonly endsAt: number;
 }
 
 /** Which check it failed, and no more than that. */
@@ -81,17 +83,22 @@ async function verify(
     const { payload } = await jwtVerify(token, key, {
       algorithms: [ALGORITHM],
       requiredClaims: ["sub", "exp", "jti"],
-      maxTokenAge: MAX_AGE,
+      maxTokenAge: MAX_AGE_SECONDS,
       clockTolerance: LEEWAY_SECONDS,
       currentDate: new Date(now),
       ...presentFields({ audience, issuer }),
     });
     const caller = toCaller(payload);
-    return caller ? done({ caller, claims: payload }) : refuseToken("claims");
+    return caller ? done({ caller, claims: payload, endsAt: endOf(payload) }) : refuseToken("claims");
   } catch (error) {
     if (error instanceof errors.JOSEError) return refuseToken(FAILED[error.code] ?? "header");
     throw error;
   }
+}
+
+/** Both are numbers, since `jose` asks for them. */
+function endOf({ exp = 0, iat = 0 }: { readonly exp?: number; readonly iat?: number }): number {
+  return (Math.min(exp, iat + MAX_AGE_SECONDS) + LEEWAY_SECONDS) * 1000;
 }
 
 /** By what `jose` says; the rest of it are headers that ask for more than is accepted. */
@@ -181,10 +188,12 @@ function textClaims(
   caller: CapabilityCaller,
   fields: Readonly<Record<string, keyof CapabilityCaller>>,
 ): Record<string, string> {
-  const found = Object.entries(fields).map(([claim, field]) => [claim, caller[field]] as const);
-  return Object.fromEntries(
-    found.filter((entry): entry is [string, string] => typeof entry[1] === "string" && !isBlank(entry[1])),
-  );
+  const texts: Record<string, string> = {};
+  for (const [claim, field] of Object.entries(fields)) {
+    const value = caller[field];
+    if (typeof value === "string" && !isBlank(value)) texts[claim] = value;
+  }
+  return texts;
 }
 
 function isBlank(text: string): boolean {

@@ -197,6 +197,26 @@ describe("what is refused", () => {
     expect(await read(tokens, token)).toBe("claims");
   });
 
+  verifies(172, "a token that was good a moment ago, once something has changed", async () => {
+    let time = Date.now();
+    const tokens = createCallerTokens({ now: () => time });
+    const good = await tokens.mint(CALLER, MINUTE);
+    expect(await read(tokens, good.token)).toEqual(CALLER);
+    expect(await read(tokens, good.token)).toEqual(CALLER);
+    expect(await read(tokens, good.token, "run-2")).toBe("claims");
+    expect(await read(tokens, `${good.token}=`)).toBe("decode");
+    time -= 2 * MINUTE;
+    expect(await read(tokens, good.token)).toBe("claims");
+    time += 2 * MINUTE;
+    expect(await read(tokens, good.token)).toEqual(CALLER);
+    time += 2 * MINUTE;
+    expect(await read(tokens, good.token)).toBe("claims");
+    const revoked = await tokens.mint(CALLER, MINUTE);
+    expect(await read(tokens, revoked.token)).toEqual(CALLER);
+    revoked.revoke();
+    expect(await read(tokens, revoked.token)).toBe("claims");
+  });
+
   test("a fault says which check failed and nothing of the token", async () => {
     const tokens = createCallerTokens();
     const fault = await tokens.verify(withClaims(await mint(tokens), { sub: "bert" }), "n", {

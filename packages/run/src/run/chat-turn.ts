@@ -23,6 +23,7 @@ import type { ChatOffer, ChatOptions, SendOptions } from "./chat-options.ts";
 import { openBudget } from "./day-budget.ts";
 import { invokeAnywhere, invokeSkill } from "./invoke-skill.ts";
 import { chooseLeanTools } from "./lean-tools.ts";
+import { loadLoopSoon } from "./loop.ts";
 import {
   giveRun,
   openRecorder,
@@ -91,6 +92,7 @@ async function decideTurn(
   const { memory, redactor, skillFolders } = state;
   const known = { trust: "trusted", redactor, conversation: memory.trust } as const;
   if (durable) await restoreFolder(durable, given.workDir);
+  loadLoopSoon();
   const place = await openRunPlace({ ...given, ...known, shown: skillFolders });
   given.opened.push(place);
   const model = modelFor(given.runId, state, place.world);

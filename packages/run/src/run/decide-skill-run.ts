@@ -18,7 +18,7 @@ import { answerSignIn, refuseWithoutSocket, reportUnlinked } from "./capability-
 import { openBudget, refuseWrongLimits } from "./day-budget.ts";
 import { findHooks } from "./hooks/skill-hooks.ts";
 import { chooseLeanTools } from "./lean-tools.ts";
-import { readEffort } from "./loop.ts";
+import { loadLoopSoon, readEffort } from "./loop.ts";
 import { decideOutput } from "./output-contract.ts";
 import { type DecidedRun, openRecorder, type RunContext, type RunGiven } from "./run-context.ts";
 import { chooseLimits, type RunLimits } from "./run-limits.ts";
@@ -108,6 +108,7 @@ async function openPlace(
   known: Pick<Parameters<typeof openRunPlace>[0], "redactor" | "conversation">,
 ): Promise<RunContext["place"]> {
   if (given.durable) await restoreFolder(given.durable, given.workDir);
+  if (!given.isDry) loadLoopSoon();
   const place = await openRunPlace({ ...given, ...known, skill, trust: trust.level });
   given.opened.push(place);
   return place;

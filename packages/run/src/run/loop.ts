@@ -62,6 +62,11 @@ export async function takeSteps(live: LiveRun, before: LoopOutcome): Promise<Loo
 /** Kept, since Node looks a module up again at every `import()`. */
 const loadSdk = once(() => import("ai"));
 
+/** Once what is under way now waits for something else, as for the first try of the sandbox: the SDK is large. */
+export function loadLoopSoon(): void {
+  setImmediate(() => void loadSdk().catch(() => undefined)); // The loop says what went wrong.
+}
+
 async function createAgent(
   live: LiveRun,
   mostSteps: number,

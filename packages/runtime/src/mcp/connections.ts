@@ -32,7 +32,7 @@ export function createConnections(metier: Metier, options: McpServerOptions): Co
   const report = reportOnce(options.onDiagnostic);
   const onError = (error: unknown): void => report(describeFault(error));
   const library = metier.skillLibrary(options.caller);
-  const entries = createEntries(metier, library, report);
+  const entries = createEntries(metier, library, report, () => notices.isWatching());
   const connect = (): Connection => ({ metier, library, options, conversation: createMcpConversation() });
   const instructions = rememberListing(metier, library, options.run !== undefined);
   const build = (connection: Connection): McpServer =>
@@ -157,6 +157,7 @@ interface Listener {
 interface ChangeNotices {
   /** The answer ends it. */
   add(listener: Listener): () => void;
+  isWatching(): boolean;
   close(): void;
 }
 
@@ -196,6 +197,7 @@ function createChangeNotices(
         if (listeners.size === 0) end();
       };
     },
+    isWatching: () => endWatch !== undefined,
     close() {
       listeners.clear();
       end();

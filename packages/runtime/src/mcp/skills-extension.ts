@@ -1,7 +1,7 @@
 /**
  * What the SDK's Skills extension asks, answered from the entries of the skills that the caller may use: pages, entries,
  * files and folders. What was hashed is remembered as long as no file's stamp has changed; which skills there are, and
- * whether they may be used, is asked anew each time.
+ * whether they may be used, is asked anew each time. Only a list whose folders are watched stands for a second.
  */
 import { lstatSync } from "node:fs";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -127,11 +127,17 @@ export interface Entries {
   at(uri: string): Promise<SkillEntry | undefined>;
 }
 
+/** Clients are told that they may keep a list for ten times as long, and use and reading ask anew whatever a list says. */
+const LISTED_MS = 1000;
+
+/** `isWatched`: whether a change of a skill is heard of, and makes a new catalog. */
 export function createEntries(
   metier: Metier,
   library: SkillLibrary,
   report: (diagnostic: Diagnostic) => void,
+  isWatched: () => boolean,
 ): Entries {
+  const listed = rememberLists(metier);
   let catalog: Catalog | undefined;
   let known = new Map<string, { readonly stamps: string; readonly entry: EntryResult }>();
   const look = async (skill: Skill): Promise<EntryResult> => {
@@ -155,11 +161,15 @@ export function createEntries(
   };
   return {
     async of(skills) {
+      const before = isWatched() ? listed.recall(skills) : undefined;
+      if (before) return before;
+      const keep = listed.begin(skills);
       const entries: SkillEntry[] = [];
       for (const skill of skills) {
         const entry = await entryOf(skill);
         if (entry) entries.push(entry);
       }
+      keep(entries);
       return entries;
     },
     async at(uri) {
@@ -169,6 +179,36 @@ export function createEntries(
     },
   };
 }
+
+interface KeptList {
+  readonly catalog: Catalog;
+  readonly until: number;
+  readonly entries: readonly SkillEntry[];
+}
+
+/** Pages of lists, by the names in them. */
+function rememberLists(metier: Metier) {
+  let kept = new Map<string, KeptList>();
+  const keyOf = (skills: readonly Skill[]): string => skills.map(({ name }) => name).join("\0");
+  return {
+    recall(skills: readonly Skill[]): readonly SkillEntry[] | undefined {
+      const found = kept.get(keyOf(skills));
+      const isGood = found?.catalog === metier.catalog && performance.now() < (found?.until ?? 0);
+      return isGood ? found?.entries : undefined;
+    },
+    /** Counted from before anything is looked at. */
+    begin(skills: readonly Skill[]): (entries: readonly SkillEntry[]) => void {
+      const { catalog } = metier;
+      const until = performance.now() + LISTED_MS;
+      return (entries) => {
+        if (kept.size >= MOST_LISTS) kept = new Map();
+        kept.set(keyOf(skills), { catalog, until, entries });
+      };
+    },
+  };
+}
+
+const MOST_LISTS = 20;
 
 /** `undefined` for a skill whose content cannot be told by stamps. */
 function stampsOf(skill: Skill): string | undefined {

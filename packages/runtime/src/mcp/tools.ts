@@ -11,9 +11,11 @@ import {
   hideRuns,
   listSkillsTool,
   readSkillFileTool,
+  type SkillLibrary,
   type ToolInput,
 } from "@metier/run";
 import type { RunEvent } from "@metier/run/events";
+import type { Catalog } from "@metier/skills";
 import {
   type CallToolResult,
   type Tool as McpTool,
@@ -26,10 +28,26 @@ import { type Connection, noteGiven, trustNote } from "./connection.ts";
 import { type OutputTool, outputTools, structuredContent } from "./output-tools.ts";
 
 export function answerTools(server: Server, connection: Connection): void {
-  server.setRequestHandler("tools/list", () => ({ tools: listTools(connection).map(toMcpTool) }));
+  server.setRequestHandler("tools/list", () => ({ tools: [...describeTools(connection)] }));
   server.setRequestHandler("tools/call", ({ params }, context) =>
     callTool(connection, params.name, params.arguments ?? {}, context),
   );
+}
+
+/** Of each library, as long as its catalog stays: over HTTP every request has a server of its own. */
+const described = new WeakMap<
+  SkillLibrary,
+  { readonly catalog: Catalog; readonly tools: readonly McpTool[] }
+>();
+
+function describeTools(connection: Connection): readonly McpTool[] {
+  const { metier, library } = connection;
+  const { catalog } = metier;
+  const known = described.get(library);
+  if (known?.catalog === catalog) return known.tools;
+  const tools = listTools(connection).map(toMcpTool);
+  described.set(library, { catalog, tools });
+  return tools;
 }
 
 /** Made for one call: the skills there are, and who hears of a run, may be others the next time. */

@@ -55,12 +55,20 @@ export function createLineReader(
     let rest = chunk;
     for (let end = rest.indexOf(10); end >= 0 && !isOver; end = rest.indexOf(10)) {
       if (!keep(rest.subarray(0, end))) return;
-      const line = Buffer.concat(parts).toString("utf8");
+      const line = toText(parts);
       [parts, length, rest] = [[], 0, rest.subarray(end + 1)];
       onLine(line);
     }
     if (!isOver && rest.length > 0) keep(rest);
   };
+}
+
+/** Most lines come in one piece, which need not be copied. */
+function toText(parts: readonly Uint8Array[]): string {
+  const [only = new Uint8Array(), ...more] = parts;
+  const bytes =
+    more.length === 0 ? Buffer.from(only.buffer, only.byteOffset, only.length) : Buffer.concat(parts);
+  return bytes.toString("utf8");
 }
 
 const FIRST_SIGNAL_CODE = 128;

@@ -20,6 +20,8 @@ export interface ProcessRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
   readonly stdin?: string | Readable | undefined;
+  /** In place of `stdin`: is given its standard input at once, to write to and to end. A process that does not start has none. */
+  readonly onStdin?: ((stdin: Writable) => void) | undefined;
   /** What the process can read from its descriptors 3, 4, …: unlike arguments, no other user sees it. */
   readonly handed?: readonly (string | Uint8Array)[];
   /** It starts nothing before it has read that, and nothing but a control group would keep it from starting too much. */
@@ -177,6 +179,7 @@ function spawnOptions({
   cwd,
   env,
   stdin,
+  onStdin,
   sharesTerminal = false,
   ownsTerminal = false,
   outlivesUs = false,
@@ -184,7 +187,7 @@ function spawnOptions({
 }: ProcessRequest): SpawnOptions {
   const given = handed.map(() => "pipe" as const);
   const shown = ownsTerminal ? "inherit" : outlivesUs ? "ignore" : "pipe";
-  const read = stdin !== undefined ? "pipe" : ownsTerminal ? "inherit" : "ignore";
+  const read = stdin !== undefined || onStdin ? "pipe" : ownsTerminal ? "inherit" : "ignore";
   const streams = [read, shown, shown, ...given] as const;
   return {
     cwd,
@@ -194,8 +197,10 @@ function spawnOptions({
   };
 }
 
-function handOver(child: ChildProcess, { stdin, handed = [] }: ProcessRequest): void {
-  if (child.stdin) writeAll(child.stdin, stdin ?? "");
+function handOver(child: ChildProcess, { stdin, onStdin, handed = [] }: ProcessRequest): void {
+  if (child.stdin && onStdin)
+    onStdin(child.stdin.on("error", () => undefined)); // Its end says the same.
+  else if (child.stdin) writeAll(child.stdin, stdin ?? "");
   for (const [index, content] of handed.entries()) writeAll(child.stdio[3 + index], content);
 }
 

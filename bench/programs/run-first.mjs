@@ -1,0 +1,19 @@
+/**
+ * The first run in a process: milliseconds until the library is loaded and set up, of the first run, and of the third one,
+ * as JSON. What the first takes more than the third is loading, and code that has never run.
+ */
+import { createContestant } from "../run-loop/contestants.mjs";
+import { createModel } from "../run-loop/model.mjs";
+
+const [name = "", folder = ""] = process.argv.slice(2);
+const began = performance.now();
+const run = await createContestant(name, createModel(), folder);
+const times = [performance.now() - began];
+for (let count = 0; count < 3; count++) {
+  const start = performance.now();
+  await run(1);
+  times.push(performance.now() - start);
+}
+const [setUp, first, , third] = times;
+process.stdout.write(JSON.stringify({ setUp, first, third }));
+process.exit();
