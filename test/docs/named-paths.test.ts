@@ -11,12 +11,17 @@ const PARTS = [...new Set(filesUnder(SOURCES, [".ts"]).map((path) => path.split(
   (part) => !part.endsWith(".ts"),
 );
 
+/** Of MCP: one begins as a folder does. */
+const METHODS = ["tools/list", "tools/call"];
+
 /** Words in backticks that can only be meant as a path in this repository. */
 function namedPaths(document: Document): readonly string[] {
   const words = [...prose(document).matchAll(/`([\w./*-]+)`/g)].map((match) => match[1] ?? "");
   return words.filter(
     (word) =>
-      (word.includes("/") && [...TOP_FOLDERS, ...PARTS].includes(word.split("/")[0] ?? "")) ||
+      (word.includes("/") &&
+        !METHODS.includes(word) &&
+        [...TOP_FOLDERS, ...PARTS].includes(word.split("/")[0] ?? "")) ||
       ROOT_DOCUMENTS.includes(word),
   );
 }

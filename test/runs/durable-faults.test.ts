@@ -6,7 +6,8 @@ import { createRunWorld, says } from "../support/scripted-runs.ts";
 
 test("a run whose step cannot be recorded is told as a fault, and tried again later", async () => {
   const world = createRunWorld({ build: [] });
-  const durable = openDurable(world, [says("Done.")]);
+  // The model was asked each time before its answer could not be recorded.
+  const durable = openDurable(world, [says("Done."), says("Done."), says("Done.")]);
   const { journal: sound } = durable.store;
   let failures = 0;
   const write: JournalStore["write"] = async (lease, batch) => {

@@ -53,11 +53,31 @@ test("a repository that changes between resolving and fetching gives the commit 
       return false;
     },
   });
-  const source = await fetchedFrom(`${origin}/repo`);
+  const source = await fetchedFrom(`${origin}/repo#main`);
   expect(source.resolved).toBe(before);
   expect(readFolder(source.folder)).toEqual({ "SKILL.md": skill("before") });
   expect(repository.git("rev-parse", "HEAD")).toBe(after);
 });
+
+test.each([1, 2, 3])(
+  "one that changes while it is asked and fetched at once gives the commit that it listed (request %i)",
+  async (at) => {
+    const repository = createRepository({ "SKILL.md": skill("before") });
+    const before = repository.git("rev-parse", "HEAD");
+    let after: string | undefined;
+    const { origin, requests } = await startGitServer(dirname(repository.folder), {
+      spoil() {
+        const asked = requests.filter((line) => line.startsWith("POST")).length;
+        if (asked >= at) after ??= repository.commit({ "SKILL.md": skill("after") });
+        return false;
+      },
+    });
+    const source = await fetchedFrom(`${origin}/repo`);
+    expect([before, after]).toContain(source.resolved);
+    const written = source.resolved === before ? "before" : "after";
+    expect(readFolder(source.folder)).toEqual({ "SKILL.md": skill(written) });
+  },
+);
 
 verifies(
   189,
