@@ -31,10 +31,15 @@ function readCells(line) {
     .map((cell) => cell.trim());
 }
 
+/** @param {readonly string[]} head */
+function isGoals([first = ""]) {
+  return /^goal\b/.test(first);
+}
+
 /** @param {string} section @returns {readonly Goal[]} */
 export function readGoals(section) {
   return readTables(section)
-    .filter(({ head }) => head[0] === "goal")
+    .filter(({ head }) => isGoals(head))
     .flatMap(({ rows }) => rows)
     .map(([goal = "", measured = "", verdict = ""]) => ({ goal, measured, verdict }));
 }
@@ -46,7 +51,7 @@ export function readMeasured(section) {
   /** How often a name was there before: tables for several sizes have the same rows. @type {Map<string, number>} */
   const seen = new Map();
   return readTables(section)
-    .filter(({ head }) => head[0] !== "goal")
+    .filter(({ head }) => !isGoals(head))
     .flatMap(({ head, rows }) =>
       rows.flatMap(([first = "", ...cells]) => {
         const title = `${head[0]}: ${first}`;
