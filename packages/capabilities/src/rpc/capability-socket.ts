@@ -184,6 +184,7 @@ function serveConnection(socket: Socket, { serving, limits, bearer, hold }: Conn
   });
   socket.setTimeout(limits.idleMs, () => {
     if (underWay === 0) socket.destroy();
+    else socket.setTimeout(limits.idleMs); // An answer that is only queued counts as no life, and would start nothing anew.
   });
   socket.once("close", () => {
     outlet.stayOpen();
