@@ -3,6 +3,7 @@
  * writers and silent readers. Each ends its own connection at most; others are served all the while.
  */
 import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@metier/base/json";
 import { MAX_FRAME_BYTES } from "@metier/sandbox";
 import { describe, expect, test } from "vitest";
 import {
@@ -171,6 +172,21 @@ describe("clients that hold on", () => {
       client.send(requestText("capability.invoke", params));
     }
     await until(() => opened.broker.asked.length > 0);
+    await expect.poll(() => ask(opened, "capability.list")).toBeDefined();
+  });
+
+  test("who reads nothing is let go, also when the last call takes longer than a connection may be idle", async () => {
+    const opened = await openTestSocket({ limits: { connections: 1, idleMs: 100 } });
+    const client = openClient(opened.socketPath);
+    client.socket.pause();
+    const context_token = await opened.mint();
+    const grow = (nonce: string, input: JsonObject): void => {
+      const params = { ...ECHO, operation: "grow", input, context_token, nonce };
+      client.send(requestText("capability.invoke", params));
+    };
+    grow("last", { length: 1, afterMs: 1_500 });
+    await until(() => opened.broker.asked.length > 0);
+    grow("first", { length: 5_000_000 });
     await expect.poll(() => ask(opened, "capability.list")).toBeDefined();
   });
 });

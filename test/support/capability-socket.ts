@@ -1,5 +1,7 @@
 /** The socket of a run over a broker that lives in memory, and a client that says whatever a test wants it to say. */
+
 import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   answerFault,
   answerWith,
@@ -95,6 +97,7 @@ export function createMemoryBroker(polls: readonly ("pending" | "complete")[] = 
         note("cancelled");
         return answerFault("capability_cancelled", "The caller gave up.");
       }
+      if (typeof input.afterMs === "number") await delay(input.afterMs);
       const output = operation === "grow" ? { text: "x".repeat(Number(input.length)) } : input;
       if (operation === "echo" || operation === "grow") {
         return answerWith({ requestId: "cap_1", capability, operation, output, isRepeat: false });

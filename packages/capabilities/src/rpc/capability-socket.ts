@@ -182,9 +182,11 @@ function serveConnection(socket: Socket, { serving, limits, bearer, hold }: Conn
     fits(); // It takes less now.
     socket.resume();
   });
-  socket.setTimeout(limits.idleMs, () => {
+  socket.setTimeout(limits.idleMs);
+  // Each time: one that is over while a call is under way starts by itself no more, nor does an answer that is only queued.
+  socket.on("timeout", () => {
     if (underWay === 0) socket.destroy();
-    else socket.setTimeout(limits.idleMs); // An answer that is only queued counts as no life, and would start nothing anew.
+    else socket.setTimeout(limits.idleMs);
   });
   socket.once("close", () => {
     outlet.stayOpen();
