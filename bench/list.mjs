@@ -4,7 +4,7 @@
  * disturbs least.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ROOT, say } from "../scripts/setup/repository.mjs";
@@ -161,6 +161,7 @@ function makeContestants(home, skills, folders, peers) {
 /** The index of skills, not the compiled code, which lies beside it. @param {string} home */
 function deleteIndex(home) {
   const cache = join(home, ".metier", "cache");
+  if (!existsSync(cache)) return; // Nothing has been listed yet.
   for (const name of readdirSync(cache).filter((entry) => entry !== "compile")) {
     rmSync(join(cache, name), { recursive: true, force: true });
   }
