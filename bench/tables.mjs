@@ -41,7 +41,11 @@ export function readGoals(section) {
   return readTables(section)
     .filter(({ head }) => isGoals(head))
     .flatMap(({ rows }) => rows)
-    .map(([goal = "", measured = "", verdict = ""]) => ({ goal, measured, verdict }));
+    .map(([goal = "", ...cells]) => ({
+      goal,
+      measured: cells.slice(0, -1).join(", "),
+      verdict: cells.at(-1) ?? "",
+    }));
 }
 
 const MEASURED_IN = /\b(?:ms|MB|KB|seconds?)\b|^s$| s$/;

@@ -22,11 +22,12 @@ test("times, sizes and rates are read, ratios and goals are not", () => {
 
 test("the page has every goal beside what was recorded, and counts the missed ones", () => {
   const before = table(["goal", "measured", ""], [["list within 1.5×", "1.90×", "missed"]]);
-  const now = `${section("5", "60")}\n\n${table(["goal", "measured", ""], [["new", "3 ms", "missed"]])}`;
+  const now = `${section("5", "60")}\n\n${table(["goal", "measured", ""], [["new", "3 ms", "missed"]])}\n\n${table(["goal: equal", "a second", "p99", ""], [["http", "0.9×", "1.1×", "missed"]])}`;
   const page = goalPage([{ bench: "list", now, before }]);
   expect(page).toContain("| list: list within 1.5× | 1.20× | met | 1.90× |");
   expect(page).toContain("| list: new | 3 ms | missed | not recorded |");
-  expect(page).toContain("1 of 2 goals are missed.");
+  expect(page).toContain("| list: http | 0.9×, 1.1× | missed | not recorded |");
+  expect(page).toContain("2 of 3 goals are missed.");
   expect(goalPage([{ bench: "list", now: section("5", "60"), before: undefined }])).toContain("All 1 goals");
 });
 
