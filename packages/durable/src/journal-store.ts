@@ -321,3 +321,20 @@ export class LeaseLostError extends Error {
     super(`The lease of run \`${rootId}\` was lost: another worker advances it now.`);
   }
 }
+
+/** What is read of it, also by processes that may write nothing. */
+export type JournalReading = Pick<
+  JournalStore,
+  | "get"
+  | "list"
+  | "usage"
+  | "entries"
+  | "snapshots"
+  | "lastSnapshot"
+  | "countByStatus"
+  | "cancelled"
+  | "events"
+  | "question"
+  | "questionFor"
+  | "questions"
+>;

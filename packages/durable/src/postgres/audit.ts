@@ -1,7 +1,7 @@
 /** Lines of the audit log as the database takes them: it adds the number, and the digest of the line before. */
 import { canonicalText } from "@metier/base/json";
 import type { NewAuditLine } from "../record-store.ts";
-import { writeOptionalJson } from "./rows.ts";
+import { writeOptionalJson } from "../rows.ts";
 import { writeText } from "./text.ts";
 
 /** The last two are the sealed text (`sealAuditLine`) before and after what the database adds. */

@@ -2,8 +2,8 @@
 import { done, type Result, refused } from "@metier/base/result";
 import { CHECK_KIND, CHECK_USE } from "../keys/hold-to-key.ts";
 import type { MasterKey } from "../keys/master-key.ts";
+import { parseCell } from "../rows.ts";
 import type { Database } from "../sqlite/open-database.ts";
-import { parseCell } from "../sqlite/rows.ts";
 
 /** A folder without the value was never written to with a key. */
 export function checkKeyOf(from: Database, master: MasterKey): Result<undefined> {

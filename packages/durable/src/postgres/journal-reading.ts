@@ -1,26 +1,10 @@
 /** The reading half of the journal in Postgres. */
-import type { DurableRunFilter, JournalStore, QuestionFilter } from "../journal-store.ts";
-import type { UsageSum } from "../usage.ts";
+import type { DurableRunFilter, JournalReading, QuestionFilter } from "../journal-store.ts";
+import { parseCell } from "../rows.ts";
 import type { Database, Row, Value } from "./database.ts";
-import { parseCell, readQuestion, readRun, text } from "./rows.ts";
+import { readQuestion, readRun, readSum, text } from "./rows.ts";
 import { currentScope } from "./scope.ts";
 import { writeOptionalText, writeText } from "./text.ts";
-
-type JournalReading = Pick<
-  JournalStore,
-  | "get"
-  | "list"
-  | "usage"
-  | "entries"
-  | "snapshots"
-  | "lastSnapshot"
-  | "countByStatus"
-  | "cancelled"
-  | "events"
-  | "question"
-  | "questionFor"
-  | "questions"
->;
 
 interface Asking {
   all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]>;
@@ -150,17 +134,4 @@ function questionConditions({
     writeOptionalText(after),
     limit,
   ];
-}
-
-function readSum(row: Row): UsageSum {
-  return {
-    key: text(row.name),
-    runs: Number(row.runs),
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    totalTokens: Number(row.total_tokens),
-    cost: Number(row.cost),
-    runsWithoutCost: Number(row.without_cost),
-    activeMs: Number(row.active_ms),
-  };
 }

@@ -14,12 +14,13 @@ import {
   type QuotaFull,
 } from "../journal-store.ts";
 import { listQuotas } from "../quotas.ts";
+import { writeOptionalJson } from "../rows.ts";
 import { usageOf } from "../usage.ts";
 import { writeLine } from "./audit.ts";
 import type { Database, Value } from "./database.ts";
 import { faultCode } from "./faults.ts";
 import { newNumber } from "./new-number.ts";
-import { readRun, writeOptionalJson } from "./rows.ts";
+import { readRun } from "./rows.ts";
 import { currentScope } from "./scope.ts";
 import { writeOptionalText, writeText } from "./text.ts";
 

@@ -1,8 +1,9 @@
 /** Answers to questions in Postgres. */
 import type { JournalStore } from "../journal-store.ts";
+import { writeOptionalJson } from "../rows.ts";
 import { writeLine } from "./audit.ts";
 import type { Database } from "./database.ts";
-import { readQuestion, writeOptionalJson } from "./rows.ts";
+import { readQuestion } from "./rows.ts";
 import { currentScope } from "./scope.ts";
 import { writeText } from "./text.ts";
 

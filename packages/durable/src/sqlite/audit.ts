@@ -1,8 +1,9 @@
 /** The audit log in SQLite. A line is written in the transaction of what it tells of: both are there, or neither is. */
 import { FIRST_PREVIOUS, sealAuditLine } from "../audit-chain.ts";
 import type { NewAuditLine } from "../record-store.ts";
+import { writeOptionalJson } from "../rows.ts";
 import type { Database } from "./open-database.ts";
-import { type Row, writeOptionalJson } from "./rows.ts";
+import type { Row } from "./rows.ts";
 
 /** Inside a transaction. Without a line, nothing is written. */
 export function appendLine(database: Database, line: NewAuditLine | undefined): void {

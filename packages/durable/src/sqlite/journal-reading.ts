@@ -1,24 +1,9 @@
 /** The reading half of the journal in SQLite: the same for its owner and for readers in other processes. */
-import type { DurableRunFilter, JournalStore, QuestionFilter } from "../journal-store.ts";
+import type { DurableRunFilter, JournalReading, QuestionFilter } from "../journal-store.ts";
+import { parseCell } from "../rows.ts";
 import type { Database } from "./open-database.ts";
-import { parseCell, type Row, readQuestion, readRun } from "./rows.ts";
+import { type Row, readQuestion, readRun } from "./rows.ts";
 import { sumUsage } from "./usage.ts";
-
-export type JournalReading = Pick<
-  JournalStore,
-  | "get"
-  | "list"
-  | "usage"
-  | "entries"
-  | "snapshots"
-  | "lastSnapshot"
-  | "countByStatus"
-  | "cancelled"
-  | "events"
-  | "question"
-  | "questionFor"
-  | "questions"
->;
 
 export function readJournal(database: Database): JournalReading {
   const one = (sql: string, ...values: readonly (string | number)[]): Row | undefined =>

@@ -14,11 +14,12 @@ import {
   type NewDurableRun,
 } from "../journal-store.ts";
 import type { NewAuditLine } from "../record-store.ts";
+import { writeOptionalJson } from "../rows.ts";
 import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
 import { askQuestions, cancelQuestions } from "./questions.ts";
 import { findFullQuota } from "./quotas.ts";
-import { type Row, readRun, writeOptionalJson } from "./rows.ts";
+import { type Row, readRun } from "./rows.ts";
 import { noteUsage } from "./usage.ts";
 
 type JournalWriting = Pick<

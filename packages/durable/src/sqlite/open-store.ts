@@ -1,8 +1,8 @@
 /** Journal and records in one SQLite file. It belongs to one process (`claimHome`); others open it to read. */
 import { done, type Result } from "@metier/base/result";
-import type { JournalStore } from "../journal-store.ts";
+import type { JournalReading, JournalStore } from "../journal-store.ts";
 import type { RecordStore } from "../record-store.ts";
-import { type JournalReading, readJournal } from "./journal-reading.ts";
+import { readJournal } from "./journal-reading.ts";
 import { writeJournal } from "./journal-writing.ts";
 import { openDatabase, openDatabaseReadOnly } from "./open-database.ts";
 import { answerQuestions } from "./questions.ts";

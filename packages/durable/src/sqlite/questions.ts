@@ -1,8 +1,9 @@
 /** Questions to people in SQLite: asked once, answered once, whoever answers and however often. */
 import type { AnswerOutcome, JournalStore, NewQuestion, QuestionAnswer } from "../journal-store.ts";
+import { writeOptionalJson } from "../rows.ts";
 import { appendLine } from "./audit.ts";
 import type { Database } from "./open-database.ts";
-import { type Row, readQuestion, writeOptionalJson } from "./rows.ts";
+import { type Row, readQuestion } from "./rows.ts";
 
 type Answering = Pick<JournalStore, "answer" | "expireQuestions">;
 

@@ -2,7 +2,7 @@
 import type { Json } from "@metier/base/json";
 import { type UsageFilter, type UsageSum, usageOf } from "../usage.ts";
 import type { Database } from "./open-database.ts";
-import type { Row } from "./rows.ts";
+import { type Row, readSum } from "./rows.ts";
 
 /** Inside the transaction that ends the run. */
 export function noteUsage(database: Database, runId: string, result: Json | undefined): void {
@@ -29,14 +29,5 @@ export function sumUsage(database: Database, { tenant, by, from, to }: UsageFilt
         FROM usage WHERE tenant = ? AND created_at >= ? AND created_at < ? GROUP BY name ORDER BY name`,
     )
     .all(tenant, from, to);
-  return rows.map((row) => ({
-    key: String(row.name),
-    runs: Number(row.runs),
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    totalTokens: Number(row.total_tokens),
-    cost: Number(row.cost),
-    runsWithoutCost: Number(row.without_cost),
-    activeMs: Number(row.active_ms),
-  }));
+  return rows.map(readSum);
 }
