@@ -38,6 +38,9 @@ export interface Program {
   readonly argv: readonly string[];
 }
 
+/** For a search of folders that may hold millions of files of others: a temporary folder, `/var`. */
+export const LONG_SEARCH: Partial<SandboxLimits> = { timeoutMs: 240_000 };
+
 /** A shell function: it succeeds when the attempt does. A program that it does not find makes it broken, not contained. */
 export function bash(text: string): Program {
   const script = `attempt() {\n${text}\n}

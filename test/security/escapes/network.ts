@@ -1,5 +1,5 @@
 /** Attempts to reach anything but the sandbox itself. Servers of the suite listen on the machine's own loopback. */
-import { type Attempt, bash, node, python } from "./attempt.ts";
+import { type Attempt, bash, LONG_SEARCH, node, python } from "./attempt.ts";
 
 /** Python that says the mark to a server; the server tells whether it arrived. */
 const calls: readonly Attempt[] = (
@@ -155,6 +155,7 @@ return ask(20, 0x605, address) == 0`),
     program: bash(
       'find /run /tmp /var "$PROJECT" "$METIER_SKILL_DIR" "$METIER_WORK_DIR" -type s 2>/dev/null | while read -r path; do if [ -S "$path" ]; then echo "$path"; fi; done | grep .',
     ),
+    limits: LONG_SEARCH,
     told: "program",
     control: "anyone",
   },

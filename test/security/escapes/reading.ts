@@ -1,5 +1,5 @@
 /** Attempts to read what the run was not given. */
-import { type Attempt, bash, node, python } from "./attempt.ts";
+import { type Attempt, bash, LONG_SEARCH, node, python } from "./attempt.ts";
 
 /** Files with the secret in them, at paths that the attempt is told. */
 const planted: readonly Attempt[] = (
@@ -122,6 +122,7 @@ export const reading: readonly Attempt[] = [
     id: "read-machine-temporary",
     tries: "find files of other programs in the temporary folder",
     program: bash('find "$HOST_TMP" -maxdepth 4 -name secret.txt -exec cat {} + | grep .'),
+    limits: LONG_SEARCH,
     told: "host",
     control: "anyone",
   },
