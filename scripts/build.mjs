@@ -4,11 +4,12 @@
  * into `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { build, transform } from "esbuild";
 import { bundleSources } from "./build/bundle-sources.mjs";
 import { carryFiles } from "./build/carry-files.mjs";
 import { writeDeclarations } from "./build/declarations.mjs";
+import { findCalled, makeProject, markCalled, replaceMarks } from "./build/eager-functions.mjs";
 import { bundleInspectorPage } from "./build/inspector-page.mjs";
 import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
@@ -60,11 +61,20 @@ async function bundle() {
   const cut = await build({ ...options, plugins: [...packed, bundleSources()] });
   const plugins = [...packed, bundleSources(cut.metafile)];
   const { metafile, outputFiles } = await build({ ...options, plugins });
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, await withoutBlanks(takeBuiltinsLazily(text)));
+  const modules = outputFiles.map(({ path, text }) => ({ path, code: takeBuiltinsLazily(text) }));
+  for (const module of modules) await writeModule(module);
+  const called = findCalled(STAGING, project.folder);
+  for (const { path, code } of modules) {
+    const names = called.get(relative(STAGING, path));
+    if (names) await writeModule({ path, code: markCalled(code, names) });
   }
   return filesOf(metafile);
+}
+
+/** @param {{ readonly path: string, readonly code: string }} module */
+async function writeModule({ path, code }) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, await withoutBlanks(code));
 }
 
 /**
@@ -83,7 +93,7 @@ async function withoutBlanks(code) {
     minifySyntax: true,
     lineLimit: 160,
   });
-  return short.replace(RUN_TIME_IMPORT, `import(${LEFT_ALONE} `);
+  return replaceMarks(short).replace(RUN_TIME_IMPORT, `import(${LEFT_ALONE} `);
 }
 
 /** Of a path that is known at run time: bundlers of other people's programs would look for it. Shortening drops the comments. */
@@ -138,10 +148,7 @@ async function bundleReadAhead() {
     write: false,
     logLevel: "silent",
   });
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, await withoutBlanks(takeBuiltinsLazily(text)));
-  }
+  for (const { path, text } of outputFiles) await writeModule({ path, code: takeBuiltinsLazily(text) });
 }
 
 async function writeManifestSchema() {
@@ -170,6 +177,7 @@ function swapIn() {
 
 // Taken before anything is read, so that an edit made meanwhile makes the next set-up build again.
 const stamp = sourceStamp();
+const project = makeProject();
 try {
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
@@ -187,5 +195,6 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
 } finally {
+  project.remove();
   rmSync(STAGING, { recursive: true, force: true });
 }

@@ -303,3 +303,26 @@ export function showCost(cost: number): string {
   if (cost > 0 && cost < 0.0001) return "<$0.0001";
   return `${cost < 0 ? "-" : ""}$${Math.abs(cost).toFixed(4)}`;
 }
+
+/**
+ * 16 hexadecimal digits that tell texts apart, for names: no protection against somebody who wants two to be alike. Loading
+ * `node:crypto` for them would take longer than writing most files.
+ */
+export function markOf(text: string): string {
+  let high = 0x811c9dc5;
+  let low = 0x01000193;
+  for (let index = 0; index < text.length; index++) {
+    high = Math.imul(high ^ text.charCodeAt(index), 0x01000193);
+    low = Math.imul(low + text.charCodeAt(index), 0x5bd1e995) ^ (low >>> 15);
+  }
+  return [high, low].map(toHex).join("");
+}
+
+/** 16 random hexadecimal digits for the name of a file that must not exist yet; never a secret. */
+export function randomMark(): string {
+  return [Math.random(), Math.random()].map((part) => toHex(part * 2 ** 32)).join("");
+}
+
+function toHex(number: number): string {
+  return (number >>> 0).toString(16).padStart(8, "0");
+}

@@ -2,7 +2,6 @@
  * Writing and removing so that a kill leaves the old or the new: whole files, names that say whose they are (the next
  * process removes what a killed one left), and folders that a program has closed to everyone.
  */
-import { createHash, randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -24,6 +23,7 @@ import {
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAlive } from "../programs.ts";
+import { markOf, randomMark } from "../text.ts";
 
 interface WriteOptions {
   /** Asked right before the file is replaced; `false` leaves everything as it is. */
@@ -139,7 +139,7 @@ interface NameFrame {
 }
 
 export function makeOwnedName({ prefix = "", suffix = "" }: NameFrame = {}): string {
-  return `${prefix}${process.pid}-${hostMark()}-${randomBytes(8).toString("hex")}${suffix}`;
+  return `${prefix}${process.pid}-${hostMark()}-${randomMark()}${suffix}`;
 }
 
 /** What the system does not let go is left to a later attempt. */
@@ -170,7 +170,7 @@ function isAbandoned({ pid, host }: Readonly<Record<string, string>>, path: stri
 let mark: string | undefined;
 
 function hostMark(): string {
-  mark ??= createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+  mark ??= markOf(hostname()).slice(0, 8);
   return mark;
 }
 

@@ -14,8 +14,7 @@ import {
   type ListingPlan,
   linkTargets,
   listResources,
-  matchTriggers,
-  openFindIndex,
+  type openFindIndex,
   type PlanOptions,
   planListing,
   type ResourceContent,
@@ -107,7 +106,7 @@ export function createDisclosure(
         given().find((skill) => skill.name === name)?.instructions;
       const skills = visibleSkills(catalog.list());
       const say: FindOptions["onProgress"] = onProgress && ((step) => tell("onProgress", onProgress, step));
-      opened = { catalog, index: openFindIndex({ skills, cacheFolder, instructionsOf, onProgress: say }) };
+      opened = { catalog, index: openIndex({ skills, cacheFolder, instructionsOf, onProgress: say }) };
     }
     return opened.index;
   };
@@ -116,7 +115,11 @@ export function createDisclosure(
       renderListing(current().catalog.list(), checkReading("renderListing", options)),
     planListing: (options) => planListing(current().catalog.list(), checkReading("planListing", options)),
     find: async (query, k, options) => (await finder(checkReading("find", options))).find(query, k),
-    matchTriggers: (message) => matchTriggers(visibleSkills(current().catalog.list()), message),
+    async matchTriggers(message) {
+      const skills = visibleSkills(current().catalog.list());
+      const { matchTriggers } = await import("@metier/skills");
+      return matchTriggers(skills, message);
+    },
     async getInstructions(name, options = {}) {
       checkReading("getInstructions", options);
       const { skill, diagnostics } = await load(name);
@@ -134,6 +137,12 @@ export function createDisclosure(
       return read;
     },
   };
+}
+
+/** Searching is loaded when it is asked for: most programs and commands never do. */
+async function openIndex(request: Parameters<typeof openFindIndex>[0]): Promise<FindIndex> {
+  const { openFindIndex } = await import("@metier/skills");
+  return openFindIndex(request);
 }
 
 /** Files of a server's skill are read where they were put when it was used. */

@@ -6,6 +6,7 @@ import { type BigIntStats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeAtomic } from "@metier/base/files";
 import { VERSION } from "@metier/base/places";
+import { markOf } from "@metier/base/text";
 import type { CheckedSkill } from "../skill/skill.ts";
 import { type ListedFolder, type ListFolder, readFolderListing } from "../sources/skill-files.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
@@ -63,7 +64,8 @@ export function openIndexes({
 }: IndexesOptions): SkillIndexes {
   const shared = new Map<string, SkillIndex>();
   const open = (root: string, start: StartReadAhead | undefined): SkillIndex => {
-    const path = join(cacheFolder ?? "", "index", `${nameFor(`${profile}\0${root}`)}.txt`);
+    // Which root it is for is said by the heading inside, so that a clash of names only costs time.
+    const path = join(cacheFolder ?? "", "index", `${markOf(`${profile}\0${root}`)}.txt`);
     const heading = indexHeading(root, profile);
     const { index, skills, created } = openSkillIndex(root, readOldIndex(path, heading), profile, start);
     return {
@@ -97,8 +99,11 @@ export function openIndexes({
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
 const FORMAT = 5;
-/** Fewer skills are read faster than an index is; fewer folders, before a second thread has begun. */
-const AT_LEAST: AtLeast = { skills: 32, folders: 2000 };
+/**
+ * Fewer skills are read faster than an index is, even by a program that has yet to compile what reads them; fewer folders,
+ * before a second thread has begun.
+ */
+const AT_LEAST: AtLeast = { skills: 4, folders: 2000 };
 
 function indexHeading(root: string, profile: Profile): string {
   return `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;
@@ -210,17 +215,6 @@ function findSame<Value>(
 /** What a listing shows is all there is to know: no link leads elsewhere, no file says what counts, and the index has it. */
 function isPlainListing(key: string, { links, specialFiles, hasGitignore }: ListedFolder): boolean {
   return links.length + specialFiles.length === 0 && !hasGitignore && !key.includes("\n");
-}
-
-/** A file name for a root: which one is said by the heading inside, so a clash only costs time. */
-function nameFor(text: string): string {
-  let high = 0x811c9dc5;
-  let low = 0x01000193;
-  for (let index = 0; index < text.length; index++) {
-    high = Math.imul(high ^ text.charCodeAt(index), 0x01000193);
-    low = Math.imul(low + text.charCodeAt(index), 0x5bd1e995) ^ (low >>> 15);
-  }
-  return [high, low].map((part) => (part >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
 /** What is written here is JSON; a damaged entry is an entry that is not there. */

@@ -1,0 +1,111 @@
+/**
+ * Functions that every reading command calls are compiled with their file. V8 compiles a function when it is first called,
+ * and Node's compile cache is written before that: so each start compiled hundreds of them again, a quarter of its time.
+ * A function in parentheses is compiled at once and is in the cache. Which ones those are is seen by running the commands.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "../setup/repository.mjs";
+
+const PINNED_NODE = join(ROOT, "node_modules/.bin/node");
+
+/** Cold, unchanged, and what follows. */
+const COMMANDS = [
+  ["list"],
+  ["list"],
+  ["list", "--json"],
+  ["show", "skill-1"],
+  ["find", "review", "invoices"],
+];
+/** So many that they are kept in an index. */
+const SKILLS = 40;
+const FRONTMATTER = [
+  "description: Reviews invoices when the user asks for it.\nlicense: MIT",
+  'description: "Reviews invoices: all of them."\nallowed-tools:\n  - Read\n  - Bash(git:*)',
+  "description: >-\n  Reviews invoices\n  when asked.\nmetadata:\n  author: someone\n  version: '1.0'",
+];
+
+/** A project to run the commands in. Made early: files of the last two seconds are not taken from an index. */
+export function makeProject() {
+  const folder = mkdtempSync(join(tmpdir(), "metier-build-"));
+  for (let number = 0; number < SKILLS; number++) {
+    const skill = join(folder, "project", ".claude", "skills", `skill-${number}`);
+    mkdirSync(skill, { recursive: true });
+    const fields = FRONTMATTER[number % FRONTMATTER.length];
+    writeFileSync(
+      join(skill, "SKILL.md"),
+      `---\nname: skill-${number}\n${fields}\n---\n\n# How\n\nRead it.\n`,
+    );
+  }
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/**
+ * @param {string} built the folder with the program
+ * @param {string} project
+ * @returns {ReadonlyMap<string, ReadonlySet<string>>} names of functions that were called, by the file below the folder
+ */
+export function findCalled(built, project) {
+  /** @type {Map<string, Set<string>>} */
+  const called = new Map();
+  const node = existsSync(PINNED_NODE) ? PINNED_NODE : process.execPath;
+  for (const command of COMMANDS) {
+    const log = join(project, "functions.log");
+    const flags = ["--log-function-events", "--no-logfile-per-isolate", `--logfile=${log}`];
+    const { status, stderr } = spawnSync(node, [...flags, join(built, "cli/main.js"), ...command], {
+      cwd: join(project, "project"),
+      env: { PATH: process.env.PATH, HOME: project, METIER_THREADS: "1" },
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(`\`metier ${command.join(" ")}\` ended with ${status}: ${stderr}`);
+    addCalled(called, readFileSync(log, "utf8"), built);
+  }
+  return called;
+}
+
+/** @param {Map<string, Set<string>>} called @param {string} log @param {string} built */
+function addCalled(called, log, built) {
+  /** @type {Map<string, Set<string>>} by the number of a script */
+  const scripts = new Map();
+  for (const line of log.split("\n")) {
+    const [kind, a = "", b = "", , , , , name = ""] = line.split(",");
+    if (kind === "script-details" && b.startsWith("file:")) {
+      const file = relative(built, fileURLToPath(b));
+      const names = called.get(file) ?? new Set();
+      called.set(file, names);
+      scripts.set(a, names);
+    } else if (kind === "function" && a === "interpreter" && name !== "") {
+      scripts.get(b)?.add(name);
+    }
+  }
+}
+
+/** As esbuild prints it: what is at the top begins and ends at the beginning of a line. */
+const DECLARATION = /^(?:async )?function\*? ([\w$]+)\(.*?^\}$/gms;
+
+/** Stands where the parentheses are to be: esbuild drops those that say nothing. */
+const MARK = "__compiledAtOnce";
+
+/**
+ * Marks them, and moves them to the beginning, where they are before anything is called, as declarations are.
+ *
+ * @param {string} code an ES module as esbuild prints it
+ * @param {ReadonlySet<string>} names
+ */
+export function markCalled(code, names) {
+  let first = "";
+  const rest = code.replace(DECLARATION, (text, /** @type {string} */ name) => {
+    if (!names.has(name)) return text;
+    first += `var ${name} = ${MARK}(${text});\n`;
+    return "";
+  });
+  return first + rest;
+}
+
+/** @param {string} code that was marked */
+export function replaceMarks(code) {
+  return code.replaceAll(`${MARK}(`, "(");
+}
