@@ -24,8 +24,10 @@ export {
 } from "./files/read-bounded.ts";
 export { watchFolders } from "./files/watch-folders.ts";
 export {
+  beginReplacing,
   flushFolder,
   makeOwnedName,
+  type Replacement,
   removeAbandoned,
   removeFolder,
   removeLeftovers,

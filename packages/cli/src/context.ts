@@ -39,6 +39,8 @@ export interface CliIo {
   readLine(prompt: string, history: readonly string[], complete?: CompleteText): Promise<LineInput>;
   /** Calls back, once, when the user wants the program to end. The answer stops listening. */
   onInterrupt(end: () => void): () => void;
+  /** The program ends with this command, so that memory counts more than what makes a long life fast. */
+  saveMemory?(): void;
   /** Ends the program at once, with everything it has started. */
   quit?(code: ExitCode): void;
 }

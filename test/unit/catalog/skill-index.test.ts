@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { makeOwnedName } from "@metier/base/files";
 import { createMetier } from "@metier/runtime";
 import type { Catalog } from "@metier/skills";
 import { describe, expect, test } from "vitest";
@@ -140,6 +141,24 @@ describe("the index", () => {
     }
     rmSync(join(home, ".metier/cache"), { recursive: true });
     expect((await list(home)).all).toEqual(cold.all);
+  });
+
+  test("one that was cut short is not believed, and what a killed process left goes", async () => {
+    const { home } = tree();
+    const cold = await list(home);
+    pretendLater(home);
+    const [path = ""] = indexFiles(home);
+    const text = readFileSync(path, "utf8");
+    for (const end of [text.length - 1, text.lastIndexOf("end"), text.length >> 1]) {
+      writeFileSync(path, text.slice(0, end).replaceAll("The s1 skill.", "Stale."));
+      expect((await list(home)).all).toEqual(cold.all);
+    }
+    const { pid } = spawnSync(process.execPath, ["--eval", ""]);
+    const left = makeOwnedName().replace(/^\d+/, String(pid));
+    writeFileSync(join(dirname(path), `.${basename(path)}.${left}.tmp`), "half");
+    writeFileSync(path, "");
+    await list(home);
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
   test("is for the user alone and leaves no temporary files, also with several processes at once", async () => {

@@ -45,23 +45,56 @@ export function writeAtomic(file: string, content: FileContent, options: WriteOp
 }
 
 /** As `writeAtomic`, in a folder that is there; a link of that name is replaced, not followed. */
-export function replaceFile(
+export function replaceFile(target: string, content: FileContent, options: WriteOptions = {}): boolean {
+  const replacement = beginReplacing(target, options);
+  try {
+    const pieces = typeof content === "string" || content instanceof Uint8Array ? [content] : content;
+    for (const piece of pieces) replacement.write(piece);
+    return replacement.finish();
+  } finally {
+    replacement.drop();
+  }
+}
+
+/** A file that is written piece by piece, and takes the place of another when it is whole. */
+export interface Replacement {
+  write(piece: string | Uint8Array): void;
+  /** Whether it was put in place. */
+  finish(): boolean;
+  /** Leaves everything as it was, unless it was finished. */
+  drop(): void;
+}
+
+export function beginReplacing(
   target: string,
-  content: FileContent,
   { onlyIf, flush = true, mode = 0o600 }: WriteOptions = {},
-): boolean {
+): Replacement {
   const existing = lstatSync(target, { throwIfNoEntry: false });
+  const replaced = existing?.isFile() ? existing : undefined;
   const folder = dirname(target);
   const temporary = join(folder, makeOwnedName(frameOf(target)));
-  try {
-    writeTemporary(temporary, content, existing?.isFile() ? existing : mode, flush);
-    if (onlyIf?.() === false) return false;
-    renameSync(temporary, target);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-  if (flush) flushFolder(folder);
-  return true;
+  let descriptor: number | undefined = openSync(temporary, "wx", replaced ? 0o600 : mode);
+  const close = (): void => {
+    if (descriptor !== undefined) closeSync(descriptor);
+    descriptor = undefined;
+  };
+  return {
+    write: (piece) => writeFileSync(descriptor ?? -1, piece),
+    finish() {
+      if (descriptor === undefined) return false;
+      if (replaced) keepModeAndOwner(descriptor, replaced);
+      if (flush) fsyncSync(descriptor);
+      close();
+      if (onlyIf?.() === false) return false;
+      renameSync(temporary, target);
+      if (flush) flushFolder(folder);
+      return true;
+    },
+    drop() {
+      close();
+      rmSync(temporary, { force: true });
+    },
+  };
 }
 
 /** Removes what killed writers of a file left beside it. */
@@ -88,20 +121,9 @@ function followLink(path: string): string {
   }
 }
 
-function writeTemporary(path: string, content: FileContent, existing: Stats | number, flush: boolean): void {
-  const isNew = typeof existing === "number";
-  const descriptor = openSync(path, "wx", isNew ? existing : 0o600);
-  try {
-    const pieces = typeof content === "string" || content instanceof Uint8Array ? [content] : content;
-    for (const piece of pieces) writeFileSync(descriptor, piece);
-    if (!isNew) {
-      if (existing.uid !== process.getuid?.()) tryToKeepOwner(descriptor, existing);
-      fchmodSync(descriptor, existing.mode & 0o7777);
-    }
-    if (flush) fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+function keepModeAndOwner(descriptor: number, existing: Stats): void {
+  if (existing.uid !== process.getuid?.()) tryToKeepOwner(descriptor, existing);
+  fchmodSync(descriptor, existing.mode & 0o7777);
 }
 
 /** Root editing a user's file must not take it from them. Anyone else cannot give files away and keeps the new one. */

@@ -19,7 +19,7 @@ import { showLong } from "./pager.ts";
 import { parseNumber } from "./run-request.ts";
 
 export const listAction: Action<ListFlags> = async (context, flags) => {
-  const metier = await askForTrust(context, flags, await openMetier(context, flags));
+  const metier = await askForTrust(context, flags, await openForList(context, flags));
   const { all, diagnostics } = metier.catalog;
   const skills = all.filter((skill) => isWanted(skill, flags));
   if (flags.json) {
@@ -38,6 +38,19 @@ export const listAction: Action<ListFlags> = async (context, flags) => {
   }
   err(context, fit(context, problemsText(diagnostics, style), context.io.stderr));
 };
+
+/** A list that takes so long is one of thousands of skills. */
+const MANY_AFTER_MS = 60;
+
+/** Opened for one list: when it is shown, there is nothing left to do. */
+async function openForList(context: CliContext, flags: ListFlags): Promise<Metier> {
+  const timer = setTimeout(() => context.io.saveMemory?.(), MANY_AFTER_MS);
+  try {
+    return await openMetier(context, flags);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** `metier skill manage list`: the installed skills alone. */
 export const listInstalledAction: Action = (context, flags) =>

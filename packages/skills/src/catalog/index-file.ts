@@ -63,16 +63,28 @@ export function readOldIndex(path: string, heading: string): OldIndex {
 /** Cut short, of another version or for another root it is as none: everything is read anew. */
 function openOldIndex(text: string, heading: string): OldIndex {
   const timeEnd = text.indexOf("\n", heading.length + 1);
-  const start = text.indexOf("\n", timeEnd + 1) + 1;
   const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
-  const isWhole = text.startsWith(`${heading}\n`) && text.endsWith("\n") && timeEnd > 0 && start > 0;
+  const end = text.lastIndexOf("\n", text.length - 2) + 1;
+  const last = LAST_LINE.exec(text.slice(end))?.groups;
+  const isWhole = text.startsWith(`${heading}\n`) && timeEnd > 0 && end > timeEnd && last !== undefined;
   if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", 0, 0);
-  const [found = "", nested] = text.slice(timeEnd + 1, start - 1).split(" ");
-  const search = found === "" ? undefined : { found: Number(found), nested: nested === "nested" };
-  return openText(text, start, writtenAt, search);
+  const search = last.found ? { found: Number(last.found), nested: last.nested !== undefined } : undefined;
+  return openText(text.slice(0, end), timeEnd + 1, writtenAt, search);
 }
 
-/** Entries alone, as `cut` gives them. */
+/** What comes before the entries. `writtenAt` is when they began to be read, so that a change since then is noticed. */
+export function indexBeginning(heading: string): string {
+  return `${heading}\n${Date.now()}\n`;
+}
+
+/** What comes after them, since only then it is known. A file that lacks it was cut short. */
+export function indexEnd(search: PlainSearch | undefined): string {
+  return `end${search ? ` ${search.found}${search.nested ? " nested" : ""}` : ""}\n`;
+}
+
+const LAST_LINE = /^end(?: (?<found>\d+)(?<nested> nested)?)?\n$/;
+
+/** Entries alone, as a new index hands them over. */
 export function openEntries(text: string): OldIndex {
   return openText(text, 0, 0);
 }
@@ -137,31 +149,32 @@ function listPlaces(text: string, start: number): ReadonlyMap<string, number> {
 export interface NewIndex {
   keep(entry: Pick<OldEntry, "from" | "to">): void;
   add(key: string, stamp: string, json: string): void;
-  /** Entries that another thread has made, as `cut` gives them. */
+  /** Entries that another thread has made. */
   addEntries(text: string): void;
-  /** The entries since the last cut, as text. */
-  cut(): string;
   /** Whether nothing was added and nothing is missing. */
   isSame(): boolean;
-  /** The pieces of its text; each begins and ends with whole lines. */
-  render(heading: string, search?: PlainSearch): readonly string[];
+  /** Hands over what is left. */
+  end(): void;
 }
 
 /** Lines that are joined at a time. */
 const BATCH = 1536;
 
 /**
- * Entries taken over from the old index and new ones, in the order of the listing. Entries that stand side by side in the
- * old text stay one piece; new ones are joined batch by batch, since thousands of small strings take several times the
- * room of a large one.
+ * Entries taken over from the old index and new ones, in the order of the listing, handed over as they come: thousands of
+ * them would have to be held until the listing is done. Entries that stand side by side in the old text stay one piece.
  */
-export function createNewIndex(old: OldIndex): NewIndex {
-  let pieces: string[] = [];
+export function createNewIndex(old: OldIndex, write: (text: string) => unknown): NewIndex {
   let lines: string[] = [];
+  let hasWritten = false;
   let keptFrom = 0;
   let keptTo = 0;
+  const hand = (text: string): void => {
+    hasWritten = true;
+    if (text !== "") write(text);
+  };
   const flushLines = (): void => {
-    if (lines.length > 0) pieces.push(`${lines.join("\n")}\n`);
+    if (lines.length > 0) hand(`${lines.join("\n")}\n`);
     lines = [];
   };
   const flushKept = (): void => {
@@ -185,21 +198,12 @@ export function createNewIndex(old: OldIndex): NewIndex {
     addEntries(text) {
       flushKept();
       flushLines();
-      if (text !== "") pieces.push(text);
+      hand(text);
     },
-    cut() {
+    isSame: () => !hasWritten && lines.length === 0 && old.isWhole(keptFrom, keptTo),
+    end() {
       flushKept();
       flushLines();
-      const text = pieces.join("");
-      pieces = [];
-      return text;
-    },
-    isSame: () => pieces.length + lines.length === 0 && old.isWhole(keptFrom, keptTo),
-    render(heading, search) {
-      flushKept();
-      flushLines();
-      const words = search ? `${search.found}${search.nested ? " nested" : ""}` : "";
-      return [`${heading}\n${Date.now()}\n${words}\n`, ...pieces];
     },
   };
 }

@@ -17,7 +17,9 @@ const MAX_ENTRIES = 4000;
 
 /** Of folders at the top of a root, in their order. Throws where one cannot be listed: the search says so. */
 export async function readFolders(root: string, names: readonly string[], profile: Profile): Promise<string> {
-  const { index, created } = openSkillIndex(root, openEntries(""), profile);
+  const pieces: string[] = [];
+  const write = (text: string): unknown => pieces.push(text);
+  const { index, created } = openSkillIndex(root, { old: openEntries(""), write, profile });
   /** Folders in the order of the search. A skill below another is rarely asked for, and then read by who asks. */
   const walk = (path: string, depth: number, isInside: boolean, room: { left: number }): string[] => {
     const { entries, skillFiles, folders } = index.listFolder(path, false);
@@ -38,5 +40,6 @@ export async function readFolders(root: string, names: readonly string[], profil
       if (stats) index.keep(file, stats, checked);
     }
   }
-  return created.cut();
+  created.end();
+  return pieces.join("");
 }

@@ -2,9 +2,9 @@
  * What was read last time, so that an unchanged tree is cheap to list again. Keyed by path and stamp; only a cache:
  * it can be deleted at any time, a fault in it means reading again, and activation never uses it.
  */
-import { type BigIntStats, statSync } from "node:fs";
+import { type BigIntStats, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeAtomic } from "@metier/base/files";
+import { beginReplacing, type Replacement, removeLeftovers } from "@metier/base/files";
 import { VERSION } from "@metier/base/places";
 import { markOf } from "@metier/base/text";
 import type { CheckedSkill } from "../skill/skill.ts";
@@ -15,6 +15,8 @@ import type { Profile } from "../validate/profiles.ts";
 import { createAheadEntries } from "./ahead-entries.ts";
 import {
   createNewIndex,
+  indexBeginning,
+  indexEnd,
   type NewIndex,
   type OldIndex,
   type PackedChecked,
@@ -67,13 +69,16 @@ export function openIndexes({
     // Which root it is for is said by the heading inside, so that a clash of names only costs time.
     const path = join(cacheFolder ?? "", "index", `${markOf(`${profile}\0${root}`)}.txt`);
     const heading = indexHeading(root, profile);
-    const { index, skills, created } = openSkillIndex(root, readOldIndex(path, heading), profile, start);
+    const file = newIndexFile(path, heading);
+    const old = readOldIndex(path, heading);
+    const { index, skills, created } = openSkillIndex(root, { old, write: file.write, profile }, start);
     return {
       ...index,
       save(search) {
-        if (skills() < atLeast.skills || created.isSame()) return;
+        if (skills() < atLeast.skills || created.isSame()) return file.drop();
+        created.end();
         const isPlain = search && index.isPlain() && search.found === skills();
-        writeIndex(path, created.render(heading, isPlain ? search : undefined));
+        file.finish(isPlain ? search : undefined);
       },
     };
   };
@@ -98,7 +103,7 @@ export function openIndexes({
 }
 
 /** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
-const FORMAT = 5;
+const FORMAT = 6;
 /**
  * Fewer skills are read faster than an index is, even by a program that has yet to compile what reads them; fewer folders,
  * before a second thread has begun.
@@ -130,6 +135,13 @@ interface IndexedFolder {
   keep(file: string, stats: BigIntStats, checked: CheckedSkill): void;
 }
 
+interface IndexParts {
+  readonly old: OldIndex;
+  readonly profile: Profile;
+  /** Takes the entries of the new one, piece by piece. */
+  write(text: string): unknown;
+}
+
 interface OpenedIndex {
   readonly index: IndexedFolder;
   readonly created: NewIndex;
@@ -143,11 +155,10 @@ interface OpenedIndex {
  */
 export function openSkillIndex(
   root: string,
-  old: OldIndex,
-  profile: Profile,
+  { old, write, profile }: IndexParts,
   startReadAhead?: StartReadAhead,
 ): OpenedIndex {
-  const created = createNewIndex(old);
+  const created = createNewIndex(old, write);
   const ahead = createAheadEntries(root, created);
   const again = createRefinding(root, old);
   let skills = 0;
@@ -227,11 +238,51 @@ function parseOrUndefined<Value>(json: string | undefined): Value | undefined {
   }
 }
 
-/** A reader sees the old index or the new one, whole; the last of two writers wins. */
-function writeIndex(path: string, pieces: readonly string[]): void {
-  try {
-    writeAtomic(path, pieces, { flush: false });
-  } catch {
-    // No room or no permission: the next listing is as slow as this one.
-  }
+interface NewIndexFile {
+  write(text: string): void;
+  finish(search: PlainSearch | undefined): void;
+  drop(): void;
+}
+
+/**
+ * A reader sees the old index or the new one, whole; the last of two writers wins. Without room or permission there is
+ * none, and the next listing is as slow as this one.
+ */
+function newIndexFile(path: string, heading: string): NewIndexFile {
+  let file: Replacement | undefined;
+  let isBroken = false;
+  const attempt = (step: () => void): void => {
+    if (isBroken) return;
+    try {
+      step();
+    } catch {
+      isBroken = true;
+    }
+  };
+  const write = (text: string): void =>
+    attempt(() => {
+      if (file === undefined) {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        removeLeftovers(path);
+        file = beginReplacing(path, { flush: false });
+        file.write(indexBeginning(heading));
+      }
+      file.write(text);
+    });
+  const drop = (): void => {
+    try {
+      file?.drop();
+    } catch {
+      // The next one removes it.
+    }
+  };
+  return {
+    write,
+    finish(search) {
+      write(indexEnd(search));
+      attempt(() => void file?.finish());
+      drop();
+    },
+    drop,
+  };
 }

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { writeAtomic } from "@metier/base/files";
+import { beginReplacing, writeAtomic } from "@metier/base/files";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
 
@@ -60,6 +60,26 @@ describe("writing a whole file", () => {
       throw new Error("no");
     };
     expect(() => writeAtomic(file, "two", { onlyIf: fail })).toThrow("no");
+    expect(readdirSync(folder)).toEqual(["x.txt"]);
+  });
+
+  test("piece by piece, it is there when it is whole", () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "x.txt");
+    writeFileSync(file, "one");
+    const replacement = beginReplacing(file);
+    replacement.write("tw");
+    expect(readFileSync(file, "utf8")).toBe("one");
+    replacement.write("o");
+    expect(replacement.finish()).toBe(true);
+    replacement.drop();
+    expect(readFileSync(file, "utf8")).toBe("two");
+    expect(replacement.finish()).toBe(false);
+    const dropped = beginReplacing(file);
+    dropped.write("three");
+    dropped.drop();
+    expect(dropped.finish()).toBe(false);
+    expect(readFileSync(file, "utf8")).toBe("two");
     expect(readdirSync(folder)).toEqual(["x.txt"]);
   });
 });
