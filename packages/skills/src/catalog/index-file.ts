@@ -231,10 +231,21 @@ export function packListing(listing: ListedFolder): string {
     folders.length + flatFiles.length + links.length + specialFiles.length === 0 &&
     !hasGitignore;
   if (isPlain) return String(entries);
-  // `JSON.stringify` leaves out what is undefined.
-  return JSON.stringify(listing, (_key, value: unknown) =>
-    value === false || (Array.isArray(value) && value.length === 0) ? undefined : value,
-  );
+  const packed: Record<keyof ListedFolder, unknown> = {
+    entries,
+    folders: filled(folders),
+    skillFiles: filled(skillFiles),
+    flatFiles: filled(flatFiles),
+    links: filled(links),
+    specialFiles: filled(specialFiles),
+    hasGitignore: hasGitignore || undefined,
+  };
+  return JSON.stringify(packed);
+}
+
+/** `JSON.stringify` leaves out what is undefined. */
+function filled(names: readonly string[]): readonly string[] | undefined {
+  return names.length === 0 ? undefined : names;
 }
 
 export function unpackListing(packed: PackedListing): ListedFolder {
