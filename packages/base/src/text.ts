@@ -23,7 +23,6 @@ export interface CleanText {
 
 /** Most text is plain, and thousands of descriptions are cleaned. */
 const PLAIN = /^[\t\n\x20-\x7E]*$/;
-const NO_CHARACTER = /[\p{Surrogate}\p{Noncharacter_Code_Point}]/gu;
 
 export function cleanText(text: string): CleanText {
   if (PLAIN.test(text)) return { text };
@@ -35,7 +34,7 @@ export function cleanText(text: string): CleanText {
   const printable = text
     .replace(/\r\n?/g, "\n")
     .replace(CONTROL_CHARACTERS, note)
-    .replace(NO_CHARACTER, note);
+    .replace(/[\p{Surrogate}\p{Noncharacter_Code_Point}]/gu, note);
   const visible = takeOutInvisible(printable);
   const example = removed[0] ?? visible.hidden[0]?.character;
   return example === undefined
@@ -56,16 +55,6 @@ export function cleanLine(text: string): string {
 /** All control characters but tab, line ends and U+0085. */
 export const CONTROL_CHARACTERS: RegExp = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\x86-\x9F]/g;
 
-/** The flags of England, Scotland and Wales are the only ones that are spelled with tags; each is found as a whole. */
-const INVISIBLE =
-  /(?<=\u{1F3F4})\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}|\p{Default_Ignorable_Code_Point}/gu;
-
-/** What a joiner may follow: an emoji, a mark, a letter of a script that joins. */
-const BEFORE_JOINER = /(?:\p{Emoji}|\p{M}|\p{L})(?<![\x00-\x7F])$/u;
-/** What a variation selector may follow: something that can look in two ways, and never a second selector. */
-const BEFORE_SELECTOR = /(?:[0-9#*]|[^\x00-\x7F\p{Default_Ignorable_Code_Point}])$/u;
-const BEFORE_IDEOGRAPHIC_SELECTOR = /\p{Script=Han}$/u;
-
 interface HiddenCharacter {
   readonly character: string;
   /** Where it stands in the text. */
@@ -83,7 +72,10 @@ export function takeOutInvisible(text: string): VisibleText {
   const hidden: HiddenCharacter[] = [];
   let before = ""; // the last that was kept
   let end = 0;
-  for (const { 0: character, index } of text.matchAll(INVISIBLE)) {
+  // The flags of England, Scotland and Wales are the only ones that are spelled with tags; each is found as a whole.
+  const invisible =
+    /(?<=\u{1F3F4})\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}|\p{Default_Ignorable_Code_Point}/gu;
+  for (const { 0: character, index } of text.matchAll(invisible)) {
     before = (before + text.slice(Math.max(end, index - 2), index)).slice(-2);
     if (belongs(character, before)) before = character;
     else hidden.push({ character, index });
@@ -102,10 +94,17 @@ function takeOut(text: string, characters: readonly HiddenCharacter[]): string {
   return kept.join("") + text.slice(end);
 }
 
+// Expressions with classes of Unicode take a part of a millisecond to make, so they are made where they are needed.
 function belongs(character: string, before: string): boolean {
-  if (character === "\u200C" || character === "\u200D") return BEFORE_JOINER.test(before);
-  if (/^[\uFE00-\uFE0F\u180B-\u180D\u180F]$/.test(character)) return BEFORE_SELECTOR.test(before);
-  if (/^[\u{E0100}-\u{E01EF}]$/u.test(character)) return BEFORE_IDEOGRAPHIC_SELECTOR.test(before);
+  if (character === "\u200C" || character === "\u200D") {
+    // A joiner may follow an emoji, a mark, a letter of a script that joins.
+    return /(?:\p{Emoji}|\p{M}|\p{L})(?<![\x00-\x7F])$/u.test(before);
+  }
+  if (/^[\uFE00-\uFE0F\u180B-\u180D\u180F]$/.test(character)) {
+    // A variation selector follows something that can look in two ways, and never a second selector.
+    return /(?:[0-9#*]|[^\x00-\x7F\p{Default_Ignorable_Code_Point}])$/u.test(before);
+  }
+  if (/^[\u{E0100}-\u{E01EF}]$/u.test(character)) return /\p{Script=Han}$/u.test(before);
   return character.length > 2; // the tags of a flag
 }
 

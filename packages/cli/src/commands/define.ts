@@ -2,6 +2,7 @@
  * How a command is declared: its options, with the types its action gets; its action, loaded only when it runs. Every
  * command takes the common options.
  */
+import { once } from "@metier/base/turns";
 import { PROFILES } from "@metier/skills";
 import { PRESETS } from "@metier/skills/config";
 import { buildCommand, type Command } from "@stricli/core";
@@ -63,23 +64,31 @@ export function defineCommand<Module, const Table extends FlagTable = Readonly<R
     ...(aliases && { aliases }),
     ...(positional && { positional }),
   };
-  const command = buildCommand<CommonFlags, string[], CliContext>({
-    loader: async () => {
-      // An action takes its flags by the type of the declaration that names it, which TypeScript cannot check in a circle.
-      const act = (await declaration.from())[declaration.action] as Action;
-      return async function (this: CliContext, given: CommonFlags, ...args: string[]) {
-        try {
-          await act(this, given, ...args);
-        } catch (fault) {
-          this.fault = fault; // `run-cli.ts` words it, as text or as JSON.
-        }
-      };
-    },
-    parameters: parameters as never,
-    docs: { brief }, // `output/help-text.ts` writes the help.
-  });
+  const build = once(() =>
+    buildCommand<CommonFlags, string[], CliContext>({
+      loader: async () => {
+        // An action takes its flags by the type of the declaration that names it, which TypeScript cannot check in a circle.
+        const act = (await declaration.from())[declaration.action] as Action;
+        return async function (this: CliContext, given: CommonFlags, ...args: string[]) {
+          try {
+            await act(this, given, ...args);
+          } catch (fault) {
+            this.fault = fault; // `run-cli.ts` words it, as text or as JSON.
+          }
+        };
+      },
+      parameters: parameters as never,
+      docs: { brief }, // `output/help-text.ts` writes the help.
+    }),
+  );
   const letters: Readonly<Record<string, string>> = aliases ?? {};
-  return { name, also, brief, description, examples, usage, actions, flags, letters, positional, command };
+  const declared = { name, also, brief, description, examples, usage, actions, flags, letters, positional };
+  return {
+    ...declared,
+    get command() {
+      return build(); // All flags are checked then: of the command that is asked for, not of all at every start.
+    },
+  };
 }
 
 // Types without a name of their own, so that the type of a declaration can be written down without them.

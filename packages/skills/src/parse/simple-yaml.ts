@@ -22,12 +22,12 @@ const DASH = 0x2d;
 const COLON = 0x3a;
 
 const PRINTABLE_ASCII = /^[\n -~]*$/;
-/** Tabs, control characters and what cannot be seen: the full path reports those. */
-const UNUSUAL = /[^\P{Cc}\n]|\p{Default_Ignorable_Code_Point}/u;
 
 /** `text` has `\n` line ends. An empty document is left to the full parser. */
 export function parseSimpleYaml(text: string): Record<string, Json> | undefined {
-  if (!PRINTABLE_ASCII.test(text) && UNUSUAL.test(text)) return undefined;
+  // Tabs, control characters and what cannot be seen: the full path reports those.
+  if (!PRINTABLE_ASCII.test(text) && /[^\P{Cc}\n]|\p{Default_Ignorable_Code_Point}/u.test(text))
+    return undefined;
   const reader: Reader = { text, at: 0, indent: 0 };
   if (!skipToContent(reader) || reader.indent !== 0) return undefined;
   const map = readMap(reader, 0, 0);

@@ -10,14 +10,15 @@ export const MAX_NAME_LENGTH = 64;
 export const SKILL_NAME_PATTERN = "^[\\p{Ll}\\p{Lo}\\p{Lm}\\p{N}]+(?:-[\\p{Ll}\\p{Lo}\\p{Lm}\\p{N}]+)*$";
 
 const PLAIN_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const UNICODE_NAME = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u;
 
 /** Whether the name, in form NFKC, is in the grammar. */
 export function isSkillName(name: string): boolean {
   if (name.length <= MAX_NAME_LENGTH && PLAIN_NAME.test(name)) return true;
   const normal = name.normalize("NFKC");
   return (
-    UNICODE_NAME.test(normal) && normal === normal.toLowerCase() && [...normal].length <= MAX_NAME_LENGTH
+    /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u.test(normal) &&
+    normal === normal.toLowerCase() &&
+    [...normal].length <= MAX_NAME_LENGTH
   );
 }
 

@@ -121,8 +121,6 @@ function readTimeout(written: Json, { key, report }: Place): number {
   return DEFAULT_SECONDS * 1000;
 }
 
-const TOOL = /^[\p{L}_*][\p{L}\p{N}_.:*-]*$/u;
-
 /** `Write|Edit`, `mcp__files__.*` and `*` as Claude Code writes them, or a list. What cannot be read holds for every call. */
 function readMatcher(written: Json, { event, key, report }: Place): readonly string[] {
   if (written === null || written === "" || written === "*") return [];
@@ -133,7 +131,11 @@ function readMatcher(written: Json, { event, key, report }: Place): readonly str
   }
   const texts = toList(written).filter((item) => typeof item === "string");
   const names = texts.flatMap((text) => text.split("|")).map((name) => name.trim().replaceAll(".*", "*"));
-  if (texts.length === toList(written).length && names.every((name) => TOOL.test(name))) return names;
+  if (
+    texts.length === toList(written).length &&
+    names.every((name) => /^[\p{L}_*][\p{L}\p{N}_.:*-]*$/u.test(name))
+  )
+    return names;
   const message = `A hook of \`${key}\` has the \`matcher\` ${showValue(written)}; it holds for every tool.`;
   const hint = "Write a tool's name or a glob, or several with `|` between them.";
   report("hook.malformed", message, { key, hint });
