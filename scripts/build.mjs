@@ -68,7 +68,7 @@ async function bundle() {
     const names = called.get(relative(STAGING, path));
     if (names) await writeModule({ path, code: markCalled(code, names) });
   }
-  return filesOf(metafile);
+  return { bundled: filesOf(metafile), called: new Set([...called.values()].flatMap((names) => [...names])) };
 }
 
 /** @param {{ readonly path: string, readonly code: string }} module */
@@ -130,8 +130,12 @@ async function bundleInside(programs) {
   });
 }
 
-/** The second thread of a listing: apart from the rest, since it is to be at work within milliseconds. */
-async function bundleReadAhead() {
+/**
+ * The second thread of a listing: apart from the rest, since it is to be at work within milliseconds.
+ *
+ * @param {ReadonlySet<string>} called
+ */
+async function bundleReadAhead(called) {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: ["packages/skills/src/catalog/ahead-thread.ts"],
@@ -148,7 +152,8 @@ async function bundleReadAhead() {
     write: false,
     logLevel: "silent",
   });
-  for (const { path, text } of outputFiles) await writeModule({ path, code: takeBuiltinsLazily(text) });
+  for (const { path, text } of outputFiles)
+    await writeModule({ path, code: markCalled(takeBuiltinsLazily(text), called) });
 }
 
 async function writeManifestSchema() {
@@ -182,8 +187,8 @@ try {
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
   const page = await bundleInspectorPage(join(STAGING, "inspector"));
-  await bundleReadAhead();
-  const bundled = await bundle(); // After the two, which it carries.
+  const { bundled, called } = await bundle(); // After the two, which it carries.
+  await bundleReadAhead(called);
   const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();

@@ -4,7 +4,7 @@
  * that follows are the same as with one thread. Where it cannot be had, this thread does everything.
  */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { MessagePort, Worker } from "node:worker_threads";
 import { packageFolder, runsFromSources } from "@metier/base/files";
 import type { Profile } from "../validate/profiles.ts";
@@ -35,6 +35,8 @@ export interface AheadTask extends AheadWork {
   readonly port: MessagePort;
   /** One number for each batch of folders: whose it is. */
   readonly states: Int32Array;
+  /** Where the process keeps compiled code, if it does: a thread has to be told. */
+  readonly compileCache?: string | undefined;
 }
 
 export interface AheadAnswer {
@@ -71,7 +73,8 @@ function startThread(program: string, task: Omit<AheadTask, "port">): MessagePor
   const threads = process.getBuiltinModule("node:worker_threads");
   const { port1, port2 } = new threads.MessageChannel();
   try {
-    const workerData: AheadTask = { ...task, port: port2 };
+    const kept = process.getBuiltinModule("node:module").getCompileCacheDir(); // In a folder for this version of Node.
+    const workerData: AheadTask = { ...task, port: port2, compileCache: kept && dirname(kept) };
     const thread: Worker = new threads.Worker(program, {
       workerData,
       transferList: [port2],
