@@ -12,10 +12,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Metier } from "@metier/runtime";
 import { createMcpServer, type McpServerOptions } from "@metier/runtime/mcp";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createRunWorld, openRuns, says } from "../../../../test/support/scripted-runs.ts";
 import { createWorld, skill, type World } from "../../../../test/support/world.ts";
 
 const NOTES = "home/.metier/skills/notes";
@@ -223,16 +224,41 @@ describe.each([
   });
 
   test.each([
-    ["needs a program", "metadata:\n  requires:\n    bins: [sh]", ""],
+    ["needs a program", "requires:\n  bins: [sh]", ""],
     ["has a command in its text", "", "Today is !`date`."],
-    ["needs a tool", "required-tools: [read_file]", ""],
+    ["needs a tool", "context: inline\nrequired-tools: [use_skill]", ""],
   ])("the use of a skill that %s is looked at each time", async (_why, more, body) => {
     const { ask, calls } = await open(await notesWorld(more, `Read the notes. ${body}`).metier());
     for (const _again of [1, 2, 3, 4, 5]) {
       calls();
+      expect(await ask(...USE)).toContain("<skill_content");
+      expect(calls()).toBeGreaterThan(0);
+      await setTimeout(20); // Long enough for what would be kept.
+    }
+  });
+
+  test("where findings are accepted in a file, that is asked each time", async () => {
+    const world = notesWorld();
+    world.write({ "home/.metier/config.toml": '[scan]\nbaseline = ["accepted.json"]\n' });
+    const { ask, calls } = await open(await world.metier());
+    for (const _again of [1, 2, 3]) {
+      calls();
       await ask(...USE);
       expect(calls()).toBeGreaterThan(0);
+      await setTimeout(20);
     }
+  });
+
+  test("a run is made for each call", async () => {
+    const { metier } = await openRuns(createRunWorld({ forking: ["context: fork"] }), [
+      says("One."),
+      says("Two."),
+    ]);
+    const { ask } = await open(metier, { run: {} });
+    const params = { name: "use_skill", arguments: { skill: "forking", message: "Do it." } };
+    expect(await ask("tools/call", params)).toContain("One.");
+    await setTimeout(20);
+    expect(await ask("tools/call", params)).toContain("Two.");
   });
 
   test("a skill that was just written is looked at each time, since its stamps may not show a change", async () => {
@@ -246,42 +272,6 @@ describe.each([
       expect(calls()).toBeGreaterThan(0);
     }
   });
-});
-
-test("lines that come in pieces, together, or longer than any request are each answered once", async () => {
-  const metier = await notesWorld().metier();
-  const server = createMcpServer(metier, { watch: false });
-  onTestFinished(() => server.close());
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  void server.serveStreams(input, output);
-  const write = (id: number, method: string, params: object): string =>
-    `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
-  const long = { name: "use_skill", arguments: { skill: "notes", arguments: "x".repeat(100_000) } };
-  const sent = [
-    write(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: INFO }),
-    ...[2, 3, 4].map((id) => write(id, ...USE)),
-    write(5, "tools/call", long),
-    ...[6, 7].map((id) => write(id, "tools/list", {})),
-    write(8, "tools/call", { ...USE[1], _meta: { progressToken: 1 } }),
-    write(9, "tools/none", {}),
-    ...[10, 11].map((id) => write(id, ...USE)),
-  ].join("");
-  const ids: number[] = [];
-  let text = "";
-  const all = new Promise<void>((resolve) => {
-    output.on("data", (chunk) => {
-      const lines = (text + String(chunk)).split("\n");
-      text = lines.pop() ?? "";
-      for (const line of lines) ids.push((JSON.parse(line) as { readonly id: number }).id);
-      if (ids.length === 11) resolve();
-    });
-  });
-  for (let at = 0; at < sent.length; at += 333) {
-    input.write(sent.slice(at, at + 333));
-    await setImmediate();
-  }
-  await all;
-  expect(ids.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
 });
 
 test("what was answered over HTTP is answered to nobody else, and to no other request", async () => {
