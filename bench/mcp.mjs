@@ -7,12 +7,12 @@ import { machineLine, table } from "./report.mjs";
 /** @typedef {{ readonly single: readonly number[], readonly together: number, readonly togetherMs: number }} Times */
 /** @typedef {Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Times>>>>>>} Measured by transport, request and server */
 
-const ROUNDS = 12;
+const ROUNDS = 24;
 const WARM_UPS = 4;
-const PER_ROUND = 50;
+const PER_ROUND = 200;
 const AT_ONCE = 8;
 const SKILLS = 100;
-const ABOUT = `Each server in a process of its own with the same ${SKILLS} skills, asked by the same bare client: in ${ROUNDS} rounds, in turns, ${PER_ROUND} requests of each kind one after the other and then ${AT_ONCE} at a time. The example is the server that the SDK's documentation begins with (a tool that greets) and the SDK's own skills extension, which reads the folder once. Over HTTP each request has a server of its own, at both. The tool of ours is \`use_skill\`: it reads the skill anew, hashes it, and checks that it may be used; the example's makes a sentence.`;
+const ABOUT = `Each server in a process of its own with the same ${SKILLS} skills, asked by the same bare client: in ${ROUNDS} rounds, in turns, ${PER_ROUND} requests of each kind one after the other and then ${AT_ONCE} at a time. The example is the server that the SDK's documentation begins with (a tool that greets) and the SDK's own skills extension, which reads the folder once. Over HTTP each request has a server of its own, at both. The tool of ours is \`use_skill\`: it gives a skill's text, and looks each time whether the skill is still what was read, hashed and checked; the example's makes a sentence, and its list and its files are those of its start.`;
 
 /** @returns {string} the section for the document */
 export function benchMcp() {

@@ -27,8 +27,10 @@ const OWN = { enumerable: true, configurable: true, writable: true };
 
 /** Without the fields that are `undefined`, as JSON has it: for types whose optional fields are left out. */
 export function presentFields<const Fields extends object>(fields: Fields): PresentFields<Fields> {
+  const given = fields as Readonly<Record<string, unknown>>;
   const present: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name of Object.keys(fields)) {
+    const value = given[name];
     if (value === undefined) continue;
     if (name === "__proto__") Object.defineProperty(present, name, { ...OWN, value });
     else present[name] = value;
@@ -38,7 +40,12 @@ export function presentFields<const Fields extends object>(fields: Fields): Pres
 
 /** The same text for the same JSON value, in whatever order its keys stand: for comparing and digesting. */
 export function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
+  return JSON.stringify(value, (_key, part: unknown) => (isJsonObject(part) ? sortKeys(part) : part));
+}
+
+/** An object that stands in order already is given as it is. */
+function sortKeys<Value>(value: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
+  const names = Object.keys(value);
+  if (names.every((name, index) => index === 0 || (names[index - 1] ?? "") < name)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
 import { listFiles } from "../src/files/read-bounded.ts";
 
-test("every file and link is listed by its path, links without being followed", () => {
+test("every file, link and folder is listed by its path, links without being followed", () => {
   const root = temporaryFolder();
   writeTree(root, { "b/c.md": "", "b.md": "", "a/.hidden": "" });
   mkdirSync(join(root, "empty"));
@@ -17,13 +17,14 @@ test("every file and link is listed by its path, links without being followed", 
       { path: "b/c.md", kind: "file" },
       { path: "link", kind: "link" },
     ],
+    folders: expect.toSatisfy((folders: string[]) => folders.toSorted().join() === ",a,b,empty"),
   });
 });
 
 test("a very deep tree is walked without recursion", () => {
   const root = temporaryFolder();
   mkdirSync(join(root, ...Array.from({ length: 300 }, () => "d")), { recursive: true });
-  expect(listFiles(root, 300)).toEqual({ ok: true, files: [] });
+  expect(listFiles(root, 300)).toMatchObject({ ok: true, files: [], folders: { length: 301 } });
 });
 
 test("a list that would be longer than allowed is not given in part", () => {

@@ -42,7 +42,7 @@ export async function callProvider<Value>(
 ): Promise<Answer<Value>> {
   if (signal?.aborted) return CANCELLED;
   const control = new AbortController();
-  const { promise: stopped, resolve } = Promise.withResolvers<Answer<never>>();
+  const { promise, resolve } = Promise.withResolvers<Answer<Value>>();
   const stop = (answer: Answer<never>): void => {
     control.abort();
     resolve(answer);
@@ -52,7 +52,8 @@ export async function callProvider<Value>(
   const timer = setTimeout(giveUp, timeoutMs + Math.min(timeoutMs, MOST_GRACE_MS));
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    return await Promise.race([performSafely(namespace, () => perform(control.signal)), stopped]);
+    void performSafely(namespace, () => perform(control.signal)).then(resolve); // It never rejects.
+    return await promise;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);

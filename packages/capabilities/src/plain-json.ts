@@ -70,6 +70,7 @@ const NAME_KEYS: ReadonlySet<string> = new Set(["name", "key", "header"]);
 
 /** An entry that is spelled out, as headers are: `{ "name": "Set-Cookie", "value": "…" }`; keys in any letter case. */
 function isSpelledOut(part: object): boolean {
+  if (Object.keys(part).length < 2) return false;
   const entries = Object.entries(part).map(([key, item]) => [key.toLowerCase(), item as unknown] as const);
   const names = entries.flatMap(([key, item]) =>
     NAME_KEYS.has(key) && typeof item === "string" ? [item] : [],
@@ -233,12 +234,20 @@ const FORMS: readonly CredentialForm[] = [
   },
 ];
 
+/** All of them in two: hardly a text holds any. */
+const ANY_FORM: readonly RegExp[] = ["", "i"].map((flags) => {
+  const patterns = [...FORMS, ...TOKEN_FORMS].map(({ pattern }) => pattern);
+  const alike = patterns.filter(({ ignoreCase }) => ignoreCase === (flags === "i"));
+  return new RegExp(alike.map(({ source }) => `(?:${source})`).join("|"), flags);
+});
+
 /** Nothing shorter is a credential by its form. */
 const SHORTEST = 12;
 
 /** What the text holds, by name; never the text itself. */
 function findCredentialForm(text: string): string | undefined {
   if (text.length < SHORTEST) return undefined;
+  if (!ANY_FORM.some((pattern) => pattern.test(text))) return undefined;
   const isThere = (form: CredentialForm): boolean => occurs(form, text);
   return (FORMS.find(isThere) ?? TOKEN_FORMS.find(isThere))?.what;
 }

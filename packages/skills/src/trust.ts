@@ -1,5 +1,6 @@
 /** What other packages may use of `@metier/skills/trust`. */
 
+export { type ContentStamps, stampContent } from "./catalog/content-stamps.ts";
 export { recallFiles, rememberFiles } from "./lock/file-lists.ts";
 export {
   calledAs,
@@ -69,6 +70,6 @@ export {
   resolveTrustedPaths,
   type SkillGrant,
 } from "./trust/grants.ts";
-export { listContent, type SkillContent } from "./trust/list-content.ts";
+export type { SkillContent } from "./trust/list-content.ts";
 export { lowerTrust, type TrustedThing, trustAllows } from "./trust/trust-policy.ts";
 export { listTrustQuestions, type ProjectConfigFile, type TrustQuestion } from "./trust/trust-question.ts";

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { UsageError } from "@metier/base/errors";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpServer } from "metier/mcp";
@@ -97,6 +98,53 @@ test("a line that is no message of the protocol is reported in one sentence, and
   const [line] = await once(output, "data");
   expect(JSON.parse(String(line))).toMatchObject({ id: 1 });
   expect(reported).toEqual(["A client sent what is no message of the protocol; it was not answered."]);
+  input.end();
+  await served;
+  await server.close();
+});
+
+test("lines that come in pieces, together, or longer than any request are each answered once", async () => {
+  const server = createMcpServer(await notesWorld().metier(), { watch: false });
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const served = server.serveStreams(input, output);
+  const write = (id: number, method: string, params: object = {}): string =>
+    `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+  const hello = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "raw", version: "1" },
+  };
+  const use = (line: string) => ({ name: "use_skill", arguments: { skill: "notes", arguments: line } });
+  const sent = [
+    write(1, "initialize", hello),
+    ...[2, 3, 4].map((id) => write(id, "tools/list")),
+    write(5, "tools/call", use("x".repeat(100_000))),
+    ...[6, 7].map((id) => write(id, "tools/list")),
+    write(8, "tools/list", { _meta: { progressToken: 1 } }),
+    write(9, "tools/none"),
+    ...[10, 11].map((id) => write(id, "tools/call", use("now"))),
+  ].join("");
+  const ids: number[] = [];
+  let text = "";
+  const all = new Promise<void>((resolve) => {
+    output.on("data", (chunk) => {
+      const lines = (text + String(chunk)).split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) ids.push((JSON.parse(line) as { readonly id: number }).id);
+      if (ids.length === 12) resolve();
+    });
+  });
+  for (let at = 0; at < sent.length; at += 333) {
+    input.write(sent.slice(at, at + 333));
+    await setImmediate();
+  }
+  // The end of a line that is no message is none either.
+  for (const part of ["x".repeat(20_000), write(0, "tools/list"), write(12, "tools/list")]) {
+    input.write(part);
+    await setImmediate();
+  }
+  await all;
+  expect(ids.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   input.end();
   await served;
   await server.close();

@@ -122,7 +122,12 @@ export interface ListedFile {
 
 export type FileListing =
   /** Sorted by the bytes of the UTF-8 path. */
-  | { readonly ok: true; readonly files: readonly ListedFile[] }
+  | {
+      readonly ok: true;
+      readonly files: readonly ListedFile[];
+      /** Also those without a file, in no order; the folder itself is the empty text. */
+      readonly folders: readonly string[];
+    }
   | {
       readonly ok: false;
       readonly fault: "too-many" | "unreadable" | "name-not-utf8";
@@ -138,10 +143,12 @@ interface SortableFile extends ListedFile {
 /** Lists `root`, which is a folder itself; `maxEntries` counts folders too. */
 export function listFiles(root: string, maxEntries: number): FileListing {
   const files: SortableFile[] = [];
+  const folders: string[] = [];
   const pending = [""];
   let entries = 0;
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const path = join(root, folder);
+    folders.push(folder);
     let listed: ReturnType<typeof namedEntries>;
     try {
       listed = namedEntries(path);
@@ -161,7 +168,7 @@ export function listFiles(root: string, maxEntries: number): FileListing {
     }
   }
   files.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-  return { ok: true, files: files.map(({ path, kind }) => ({ path, kind })) };
+  return { ok: true, files: files.map(({ path, kind }) => ({ path, kind })), folders };
 }
 
 function fileKind(entry: ReturnType<typeof namedEntries>[number]): ListedFile["kind"] {

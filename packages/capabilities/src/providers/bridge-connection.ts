@@ -75,9 +75,8 @@ export function connectBridge({ name, launch, timeoutMs, onOver }: ConnectionPar
     if (!text.ok) return text;
     if (signal?.aborted) return cancelled(name);
     const onHang = (): void => breakOff(endedSilent(name, timeoutMs));
-    const answer = calls.wait(request.id, { name, timeoutMs, signal, onHang });
-    running.write(text.value);
-    return answer;
+    running.write(text.value); // First: it works while we get ready for its answer.
+    return calls.wait(request.id, { name, timeoutMs, signal, onHang });
   };
   const connection: BridgeConnection = {
     get isOver() {

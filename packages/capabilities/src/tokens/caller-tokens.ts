@@ -7,6 +7,7 @@ import { done, type Result } from "@metier/base/result";
 import type { CapabilityCaller } from "../capability.ts";
 import { rememberChecked } from "./checked-tokens.ts";
 import {
+  CHAT_CLAIM_NAMES,
   chatClaims,
   LEEWAY_SECONDS,
   MAX_TOKEN_LENGTH,
@@ -149,6 +150,7 @@ export interface BridgeTokens {
 const BRIDGE_TYPE = "ASH_CONTEXT";
 const VERSION = 1;
 const TTL_MS = 300_000;
+const BRIDGE_CLAIMS = [...CHAT_CLAIM_NAMES, "ver", "aud", "jti", "iat", "exp"].sort();
 
 /** `namespace`: the audience of its tokens. */
 export function createBridgeTokens(namespace: string): BridgeTokens {
@@ -157,7 +159,7 @@ export function createBridgeTokens(namespace: string): BridgeTokens {
   return {
     async mint(caller, ttlMs = TTL_MS) {
       const now = Date.now();
-      const claims = {
+      const claims: Readonly<Record<string, string | number>> = {
         ...chatClaims(caller),
         ver: VERSION,
         aud: namespace,
@@ -166,8 +168,9 @@ export function createBridgeTokens(namespace: string): BridgeTokens {
         exp: Math.ceil((now + ttlMs) / 1000),
       };
       // The canonical form that other readers of these tokens are used to.
-      const sorted = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1));
-      return sign(Object.fromEntries(sorted));
+      const sorted: Record<string, string | number | undefined> = {};
+      for (const name of BRIDGE_CLAIMS) sorted[name] = claims[name];
+      return sign(sorted);
     },
     exportSecret: () => secret.toString("base64url"),
   };

@@ -144,6 +144,9 @@ const CHAT_CLAIMS = {
   timezone: "timezone",
 } as const satisfies Record<string, keyof CapabilityCaller>;
 
+/** All that `chatClaims` may say. */
+export const CHAT_CLAIM_NAMES: readonly string[] = ["sub", ...Object.keys(CHAT_CLAIMS)];
+
 /** What only the broker's own tokens say: a bridge learns nothing of the run. */
 const RUN_CLAIMS = { run_id: "runId", skill: "skill" } as const satisfies Record<
   string,

@@ -11,9 +11,11 @@ import { type CacheHint, McpServer } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import type { Metier } from "../runtime/create-metier.ts";
 import { type Connection, createMcpConversation } from "./connection.ts";
+import { createEntries, type Entries } from "./entries.ts";
+import { createKeptAnswers, type KeptAnswers } from "./kept-answers.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
 import { answerPrompts, listPrompts } from "./prompts.ts";
-import { answerResourceList, createEntries, createSkillSource, type Entries } from "./skills-extension.ts";
+import { answerResourceList, createSkillSource } from "./skills-extension.ts";
 import { answerTools, listTools } from "./tools.ts";
 
 export interface Connections {
@@ -24,6 +26,8 @@ export interface Connections {
   open(): McpServer;
   /** Somebody else to be told of changes. The answer ends it. */
   follow(listener: Listener): () => void;
+  /** For a connection, or for all requests that have none. */
+  keepAnswers(): KeptAnswers;
   onError(error: unknown): void;
   close(): void;
 }
@@ -51,6 +55,7 @@ export function createConnections(metier: Metier, options: McpServerOptions): Co
     connect,
     build,
     follow,
+    keepAnswers: () => createKeptAnswers(metier, library, entries, onError),
     onError,
     open() {
       const mcp = build(connect());

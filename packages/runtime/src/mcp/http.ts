@@ -19,6 +19,7 @@ import {
   validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { answerPost, type NoteAnswer } from "./answer-posts.ts";
 import type { Connections } from "./connections.ts";
 import type { McpHttpHandler, McpHttpOptions, McpListener, McpListenOptions } from "./mcp-server.ts";
 
@@ -86,22 +87,25 @@ export function createHttpHandler(
   });
   const unfollow = connections.follow(modern.notify);
   const sessions = createSessions(connections.open, maxSessions, maxRequestBodySize);
-  const answer = toNodeHandler(
-    {
-      fetch: async (request, options) =>
-        (await isLegacyRequest(request, undefined, { maxRequestBodySize }))
-          ? sessions.handle(request)
-          : modern.fetch(request, options),
-    },
-    { maxRequestBodySize, onerror: connections.onError },
-  );
+  const answers = connections.keepAnswers();
+  let isClosed = false;
+  const answer = (request: NodeIncomingMessageLike, response: ServerResponse, note?: NoteAnswer) => {
+    const fetch: typeof modern.fetch = async (web, options) => {
+      if (await isLegacyRequest(web, undefined, { maxRequestBodySize })) return sessions.handle(web);
+      const given = await modern.fetch(web, options);
+      return note ? note(given) : given;
+    };
+    return toNodeHandler({ fetch }, { maxRequestBodySize, onerror: connections.onError })(request, response);
+  };
   return {
     async handle(request, response) {
       const refused = guardRequest(request.headers, hosts, token);
       if (refused) refuseHttp(response, refused.status, refused.message);
-      else await answer(request as NodeIncomingMessageLike, response);
+      else if (isClosed) await answer(request as NodeIncomingMessageLike, response);
+      else await answerPost(request, response, answers, (again, note) => answer(again, response, note));
     },
     async close() {
+      isClosed = true;
       unfollow();
       await Promise.all([modern.close(), sessions.close()]);
     },

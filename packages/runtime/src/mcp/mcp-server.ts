@@ -5,8 +5,9 @@ import { finished } from "node:stream/promises";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type { Caller, RunRequest } from "@metier/run";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Metier } from "../runtime/create-metier.ts";
+import { openLines } from "./answer-lines.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import { createHttpHandler, listenHttp } from "./http.ts";
 
@@ -83,7 +84,7 @@ async function serveStreams(
   output: Writable,
   signal: AbortSignal,
 ): Promise<void> {
-  const transport = new StdioServerTransport(input, output);
+  const transport = openLines(input, output, connections.keepAnswers());
   const handle = serveStdio(() => connections.open(), { transport, onerror: connections.onError });
   // A stream that broke has ended, too.
   await finished(input, { writable: false, cleanup: true, signal }).catch(() => undefined);

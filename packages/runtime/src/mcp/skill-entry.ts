@@ -9,7 +9,9 @@ import { digestBytes } from "@metier/base/digest";
 import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
+import { chooseExecution } from "@metier/run";
 import {
+  findCommands,
   hasFolder,
   type Instructions,
   mediaTypeByName,
@@ -43,6 +45,8 @@ export interface SkillEntry {
   readonly frontmatter: Frontmatter;
   /** All of them, sorted by URI. */
   readonly files: readonly EntryFile[];
+  /** Whether its use gives text that comes from its folder, the catalog and the request alone, whatever else is on the machine. */
+  readonly isPlain: boolean;
 }
 
 type Frontmatter = Readonly<Record<string, Json>> & {
@@ -82,7 +86,18 @@ async function makeEntry(metier: Metier, skill: Skill): Promise<EntryResult> {
     folder: skillUri(segments),
     frontmatter: frontmatter as Frontmatter, // A client's own reader has just agreed.
     files,
+    isPlain: isPlain(metier, instructions),
   });
+}
+
+/** Nothing runs, and nothing of the machine is asked for. */
+function isPlain({ config: { config } }: Metier, { text, manifest }: Instructions): boolean {
+  const { bins, anyBins, env } = manifest.requires;
+  return (
+    chooseExecution(manifest, { configured: config.skills.defaultExecution }) === "inline" &&
+    [bins, anyBins, env, manifest.requiredTools].every(({ length }) => length === 0) &&
+    findCommands(text).every(({ kind }) => kind === "text")
+  );
 }
 
 interface Content {

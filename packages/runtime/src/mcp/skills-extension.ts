@@ -1,16 +1,11 @@
 /**
  * What the SDK's Skills extension asks, answered from the entries of the skills that the caller may use: pages, entries,
- * files and folders. What was hashed is remembered as long as no file's stamp has changed; which skills there are, and
- * whether they may be used, is asked anew each time. Only a list whose folders are watched stands for a second.
+ * files and folders.
  */
-import { lstatSync } from "node:fs";
-import type { Diagnostic } from "@metier/base/diagnostic";
 import { digestBytes } from "@metier/base/digest";
-import { refused } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
 import type { SkillLibrary } from "@metier/run";
-import { type Catalog, type Conversation, hasFolder, isText, type Skill } from "@metier/skills";
-import { listContent, stampOf } from "@metier/skills/trust";
+import { type Conversation, isText } from "@metier/skills";
 import { ProtocolError, ProtocolErrorCode, type Resource, type Server } from "@modelcontextprotocol/server";
 import {
   DIRECTORY_MIME_TYPE,
@@ -18,16 +13,9 @@ import {
   type SkillReadResult,
   type SkillSource,
 } from "@modelcontextprotocol/server/ext/skills";
-import type { Metier } from "../runtime/create-metier.ts";
 import { noteGiven, pageOf, pageResult, trustMeta } from "./connection.ts";
-import {
-  canonicalUri,
-  type EntryFile,
-  type EntryResult,
-  readEntry,
-  type SkillEntry,
-  skillNameIn,
-} from "./skill-entry.ts";
+import type { Entries } from "./entries.ts";
+import { canonicalUri, type EntryFile, type SkillEntry } from "./skill-entry.ts";
 
 export function createSkillSource(
   library: SkillLibrary,
@@ -118,118 +106,4 @@ function childrenOf({ folder, files }: SkillEntry, uri: string): readonly Resour
   }
   if (children.size === 0) return undefined;
   return [...children.values()].sort((a, b) => compareText(a.uri, b.uri));
-}
-
-export interface Entries {
-  /** Of those of these skills that have one, in the same order. */
-  of(skills: readonly Skill[]): Promise<readonly SkillEntry[]>;
-  /** The one that a URI lies in, whatever it names there. */
-  at(uri: string): Promise<SkillEntry | undefined>;
-}
-
-/** Clients are told that they may keep a list for ten times as long, and use and reading ask anew whatever a list says. */
-const LISTED_MS = 1000;
-
-/** `isWatched`: whether a change of a skill is heard of, and makes a new catalog. */
-export function createEntries(
-  metier: Metier,
-  library: SkillLibrary,
-  report: (diagnostic: Diagnostic) => void,
-  isWatched: () => boolean,
-): Entries {
-  const listed = rememberLists(metier);
-  let catalog: Catalog | undefined;
-  let known = new Map<string, { readonly stamps: string; readonly entry: EntryResult }>();
-  const look = async (skill: Skill): Promise<EntryResult> => {
-    if (skill.remote) return refused("it comes from an MCP server itself, and is not passed on");
-    const held = await library.whyHeld?.(skill);
-    if (held !== undefined) return refused(held);
-    if (catalog !== metier.catalog) known = new Map();
-    catalog = metier.catalog;
-    const stamps = stampsOf(skill);
-    const before = known.get(skill.name);
-    if (stamps !== undefined && before?.stamps === stamps) return before.entry;
-    const entry = await readEntry(metier, skill);
-    if (stamps !== undefined) known.set(skill.name, { stamps, entry });
-    return entry;
-  };
-  const entryOf = async (skill: Skill): Promise<SkillEntry | undefined> => {
-    const entry = await look(skill);
-    if (entry.ok) return entry.value;
-    report(notServed(skill, entry.refusal));
-    return undefined;
-  };
-  return {
-    async of(skills) {
-      const before = isWatched() ? listed.recall(skills) : undefined;
-      if (before) return before;
-      const keep = listed.begin(skills);
-      const entries: SkillEntry[] = [];
-      for (const skill of skills) {
-        const entry = await entryOf(skill);
-        if (entry) entries.push(entry);
-      }
-      keep(entries);
-      return entries;
-    },
-    async at(uri) {
-      const name = skillNameIn(uri);
-      const skill = library.skills().find((candidate) => candidate.name === name);
-      return skill && entryOf(skill);
-    },
-  };
-}
-
-interface KeptList {
-  readonly catalog: Catalog;
-  readonly until: number;
-  readonly entries: readonly SkillEntry[];
-}
-
-/** Pages of lists, by the names in them. */
-function rememberLists(metier: Metier) {
-  let kept = new Map<string, KeptList>();
-  const keyOf = (skills: readonly Skill[]): string => skills.map(({ name }) => name).join("\0");
-  return {
-    recall(skills: readonly Skill[]): readonly SkillEntry[] | undefined {
-      const found = kept.get(keyOf(skills));
-      const isGood = found?.catalog === metier.catalog && performance.now() < (found?.until ?? 0);
-      return isGood ? found?.entries : undefined;
-    },
-    /** Counted from before anything is looked at. */
-    begin(skills: readonly Skill[]): (entries: readonly SkillEntry[]) => void {
-      const { catalog } = metier;
-      const until = performance.now() + LISTED_MS;
-      return (entries) => {
-        if (kept.size >= MOST_LISTS) kept = new Map();
-        kept.set(keyOf(skills), { catalog, until, entries });
-      };
-    },
-  };
-}
-
-const MOST_LISTS = 20;
-
-/** `undefined` for a skill whose content cannot be told by stamps. */
-function stampsOf(skill: Skill): string | undefined {
-  if (!hasFolder(skill)) return undefined;
-  const listing = listContent(skill);
-  if (!listing.ok) return undefined;
-  try {
-    return listing.value
-      .map(({ path, file }) => `${path}\0${stampOf(lstatSync(file, { bigint: true }))}`)
-      .join("\n");
-  } catch {
-    return undefined; // A file has just gone: the skill is read anew.
-  }
-}
-
-function notServed({ name, location }: Skill, reason: string): Diagnostic {
-  return {
-    code: "mcp.not-served",
-    severity: "warning",
-    path: location || name,
-    message: `Skill \`${name}\` is left out of \`skills/list\`: ${reason.replace(/\.$/, "")}.`,
-    hint: "`metier validate --strict` says what other clients expect of a skill; the tools serve it all the same if it can be used.",
-  };
 }
