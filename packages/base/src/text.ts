@@ -60,6 +60,9 @@ export const CONTROL_CHARACTERS: RegExp = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\
 const INVISIBLE =
   /(?<=\u{1F3F4})\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}|\p{Default_Ignorable_Code_Point}/gu;
 
+/** Nothing else hides, and most texts have none. */
+const NOT_ASCII = /[^\x00-\x7F]/;
+
 /** What a joiner may follow: an emoji, a mark, a letter of a script that joins. */
 const BEFORE_JOINER = /(?:\p{Emoji}|\p{M}|\p{L})(?<![\x00-\x7F])$/u;
 /** What a variation selector may follow: something that can look in two ways, and never a second selector. */
@@ -80,6 +83,7 @@ interface VisibleText {
 
 /** The text without invisible characters that belong to no emoji and no script. */
 export function takeOutInvisible(text: string): VisibleText {
+  if (!NOT_ASCII.test(text)) return { text, hidden: [] };
   const hidden: HiddenCharacter[] = [];
   let before = ""; // the last that was kept
   let end = 0;

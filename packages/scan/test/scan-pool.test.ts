@@ -149,7 +149,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 1,
-  digest: "sha256:20f5f3281874659944dba43d70c56b43d0e2b4961aeee4500d0081002bb801a8",
+  digest: "sha256:57afe2a68a86ab9fd435984366c396b7491c19706b72e837a2ab1a8031b21fdc",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {
