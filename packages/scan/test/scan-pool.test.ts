@@ -149,7 +149,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 1,
-  digest: "sha256:57afe2a68a86ab9fd435984366c396b7491c19706b72e837a2ab1a8031b21fdc",
+  digest: "sha256:d286288ee1243dd4f9eaf871f6308a9e17155ae44b99c318c2d07b0319ee360e",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {
