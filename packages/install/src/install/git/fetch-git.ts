@@ -12,7 +12,7 @@ import type { GitAddress } from "../addresses/source-address.ts";
 import type { FetchContext, SourceFetch } from "../fetch-source.ts";
 import type { InstallFault, InstallFaultCode } from "../install-fault.ts";
 import { fetchInto, makeRepository } from "./fetch-into.ts";
-import { SHA1_LENGTH } from "./git-objects.ts";
+import { type GitObjects, openObjects, SHA1_LENGTH } from "./git-objects.ts";
 import { type GitAnswer, type GitRemote, openGitRemote } from "./git-remote.ts";
 import { findObjects, lendObjects } from "./lent-objects.ts";
 import { listTree, type TreeEntry } from "./list-tree.ts";
@@ -21,24 +21,63 @@ import { writeTree } from "./write-tree.ts";
 
 export async function fetchGit(address: GitAddress, context: FetchContext): Promise<SourceFetch> {
   return withRemote(address, context, async (remote) => {
+    const repository = holdRepository(remote, join(context.into, "repository.git"));
     try {
-      return await fetchFrom(remote, address, context);
+      return await fetchFrom(address, repository, context);
     } finally {
-      removeFolder(repositoryIn(context));
+      await repository.remove();
     }
   });
 }
 
 async function fetchFrom(
-  remote: GitRemote,
   address: GitAddress,
+  repository: HeldRepository,
   context: FetchContext,
 ): Promise<SourceFetch> {
+  const { remote } = repository;
   context.onProgress?.({ what: "Resolving the reference" });
-  const ahead = await fetchAhead(address, remote, repositoryIn(context));
+  const lent = findObjects(remote.url);
+  if (lent !== undefined) {
+    repository.make(SHA1_LENGTH);
+    lendObjects(lent, repository.folder);
+    repository.objects(); // Git starts meanwhile.
+  }
+  const ahead = lent === undefined ? await fetchAhead(address, repository) : done(undefined);
   if (!ahead.ok) return ahead;
   const resolved = ahead.value ? done(ahead.value) : await resolveRef(address, remote, context);
-  return resolved.ok ? fetchResolved(address, resolved.value, remote, context) : resolved;
+  return resolved.ok ? fetchResolved(address, resolved.value, repository, context) : resolved;
+}
+
+/** The repository of one fetch, at most one at a time, and what reads its objects. */
+interface HeldRepository {
+  readonly remote: GitRemote;
+  readonly folder: string;
+  isThere(): boolean;
+  /** How long ids are tells which kind of them it has. */
+  make(idLength: number): void;
+  /** As long as it is there. */
+  objects(): GitObjects;
+  remove(): Promise<void>;
+}
+
+function holdRepository(remote: GitRemote, folder: string): HeldRepository {
+  let objects: GitObjects | undefined;
+  return {
+    remote,
+    folder,
+    isThere: () => existsSync(folder),
+    make: (idLength) => makeRepository(folder, idLength),
+    objects() {
+      objects ??= openObjects(remote, folder);
+      return objects;
+    },
+    async remove() {
+      await objects?.close();
+      objects = undefined;
+      removeFolder(folder);
+    },
+  };
 }
 
 /** Asking once more would come to the same, or last as long again. */
@@ -56,13 +95,14 @@ const FINAL: ReadonlySet<InstallFaultCode> = new Set<InstallFaultCode>([
  */
 async function fetchAhead(
   address: GitAddress,
-  remote: GitRemote,
-  folder: string,
+  repository: HeldRepository,
 ): Promise<Result<ResolvedRef | undefined, InstallFault>> {
-  const isPlain = address.ref === undefined && address.path === "";
-  if (!isPlain || findObjects(remote.url) !== undefined) return done(undefined);
-  makeRepository(folder, SHA1_LENGTH);
-  const fetched = await remote.ask([...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"]);
+  const { remote, folder } = repository;
+  if (address.ref !== undefined || address.path !== "") return done(undefined);
+  repository.make(SHA1_LENGTH);
+  const fetching = remote.ask([...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"]);
+  repository.objects(); // Git starts meanwhile.
+  const fetched = await fetching;
   if (!fetched.ok) return FINAL.has(fetched.refusal.code) ? fetched : done(undefined);
   const commit = /^[0-9a-f]+(?=\t)/.exec(readFileSync(join(folder, "FETCH_HEAD"), "latin1"))?.[0];
   return done(commit === undefined ? undefined : { commit, path: "", listed: "HEAD" });
@@ -90,24 +130,19 @@ async function withRemote<Value>(
   }
 }
 
-function repositoryIn({ into }: FetchContext): string {
-  return join(into, "repository.git");
-}
-
 async function fetchResolved(
   address: GitAddress,
   resolved: ResolvedRef,
-  remote: GitRemote,
+  repository: HeldRepository,
   context: FetchContext,
 ): Promise<SourceFetch> {
-  const { into } = context;
   const { commit, ref, path } = resolved;
-  const repository = repositoryIn(context);
-  const folder = join(into, "tree");
-  const held = await fetchObjects(resolved, remote, repository);
+  const { remote } = repository;
+  const folder = join(context.into, "tree");
+  const held = await fetchObjects(resolved, repository);
   if (!held.ok) return held;
   mkdirSync(folder);
-  const written = await writeTree(remote, repository, held.value, folder, context);
+  const written = await writeTree(repository.objects(), remote.url, held.value, folder, context);
   if (!written.ok) return written;
   const { canonical } = moveGit(address, { ref, path });
   return done({
@@ -123,38 +158,24 @@ async function fetchResolved(
 /** All that is below the path: of a part of the repository the names first, and then the files that are wanted. */
 async function fetchObjects(
   resolved: ResolvedRef,
-  remote: GitRemote,
-  repository: string,
+  repository: HeldRepository,
 ): Promise<Result<readonly TreeEntry[], InstallFault>> {
-  const { commit, path } = resolved;
+  const { commit, path, listed: name } = resolved;
   const isWhole = path === "";
   const list = (): Promise<Result<readonly TreeEntry[], InstallFault>> =>
-    listTree(remote, repository, commit, path);
-  const isThere = lendFrom(resolved, remote, repository) || (isWhole && existsSync(repository));
-  const there = isThere ? await list() : undefined;
+    listTree(repository.objects(), repository.remote.url, commit, path);
+  // Of a repository on this machine only what it listed: git does so when it belongs to a user whose files may be read.
+  const there = repository.isThere() && name !== undefined ? await list() : undefined;
   if (there !== undefined && (there.ok || there.refusal.code !== "source.damaged")) return there;
-  removeFolder(repository);
-  const missing = await fetchCommit(remote, repository, resolved, isWhole);
+  const missing = await fetchCommit(repository, resolved, isWhole);
   if (missing) return missing;
   const listed = await list();
   if (!listed.ok || isWhole) return listed;
   const ids = listed.value.filter(({ kind }) => kind !== "submodule").map(({ id }) => id);
-  const incomplete = await fetchFiles(remote, repository, [...new Set(ids)]);
+  const incomplete = await fetchFiles(repository, [...new Set(ids)]);
+  // Servers of the old protocol give out no single files.
   if (incomplete?.refusal.code !== "source.ref_not_found") return incomplete ?? listed;
-  removeFolder(repository); // Servers of the old protocol give out no single files.
-  return (await fetchCommit(remote, repository, resolved, true)) ?? list();
-}
-
-/**
- * Whether the objects are here. Only of a repository that listed the commit: git does so when it belongs to a user whose
- * repositories may be read.
- */
-function lendFrom({ commit, listed }: ResolvedRef, { url }: GitRemote, repository: string): boolean {
-  const objects = listed === undefined ? undefined : findObjects(url);
-  if (objects === undefined) return false;
-  makeRepository(repository, commit.length);
-  lendObjects(objects, repository);
-  return true;
+  return (await fetchCommit(repository, resolved, true)) ?? list();
 }
 
 /** Files come later and only those that are wanted. A server that cannot do so sends them all. */
@@ -162,12 +183,13 @@ const WITHOUT_FILES = "--filter=blob:none";
 
 /** Into a new repository. `withFiles`: whether everything in it comes along, or the names alone. */
 async function fetchCommit(
-  remote: GitRemote,
-  folder: string,
+  repository: HeldRepository,
   { commit, listed }: ResolvedRef,
   withFiles: boolean,
 ): Promise<Refused<InstallFault> | undefined> {
-  makeRepository(folder, commit.length);
+  const { remote, folder } = repository;
+  await repository.remove();
+  repository.make(commit.length);
   const filter = withFiles ? [] : [WITHOUT_FILES];
   const fetch = (what: string): Promise<GitAnswer> =>
     remote.ask([...fetchInto(folder), "--depth=1", ...filter, "--", remote.url, what]);
@@ -180,8 +202,7 @@ async function fetchCommit(
 
 /** Those of the given files that are not there yet, in one go. */
 async function fetchFiles(
-  remote: GitRemote,
-  folder: string,
+  { remote, folder }: HeldRepository,
   ids: readonly string[],
 ): Promise<Refused<InstallFault> | undefined> {
   if (ids.length === 0) return undefined;

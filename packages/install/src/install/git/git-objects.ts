@@ -4,9 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import type { Writable } from "node:stream";
-import type { Result } from "@metier/base/result";
-import { damaged, type InstallFault, limited } from "../install-fault.ts";
-import type { GitRemote } from "./git-remote.ts";
+import { showPath } from "@metier/base/files";
+import type { Refused } from "@metier/base/result";
+import { damaged, describeRefusal, type InstallFault, limited } from "../install-fault.ts";
+import type { GitAnswer, GitRemote } from "./git-remote.ts";
 
 /**
  * Gives the content of each, whole and in the order in which it was asked for; the next is asked for when all of these
@@ -21,12 +22,14 @@ export type AskForObjects = (
 
 type ObjectKind = "commit" | "tree" | "blob";
 
-/** Those of the repository in `folder`, for as long as `use` takes. What it throws is thrown on. */
-export async function useObjects<Value>(
-  remote: GitRemote,
-  folder: string,
-  use: (ask: AskForObjects) => Promise<Value>,
-): Promise<Result<Value, InstallFault>> {
+/** The objects of one repository, until they are closed. */
+export interface GitObjects {
+  readonly ask: AskForObjects;
+  close(): Promise<void>;
+}
+
+/** Of the repository in `folder`; what is fetched into it later is found, too. */
+export function openObjects(remote: GitRemote, folder: string): GitObjects {
   const stop = new AbortController();
   const reader = startReader(() => stop.abort());
   const ended = remote.read([`--git-dir=${folder}`, "cat-file", "--batch"], {
@@ -35,16 +38,31 @@ export async function useObjects<Value>(
     signal: stop.signal,
   });
   void ended.then(reader.end);
-  const using = use(reader.ask).finally(reader.close);
-  const [answer, used] = await Promise.allSettled([ended, using]);
-  if (answer.status === "rejected") throw answer.reason;
-  if (used.status === "fulfilled") return { ok: true, value: used.value };
-  if (answer.value.ok || used.reason !== BROKEN_OFF) throw used.reason;
-  return answer.value;
+  return {
+    ask: reader.ask,
+    async close() {
+      reader.close();
+      await ended;
+    },
+  };
 }
 
-/** What whoever waits for an object meets when git ends; what git said counts then. */
-const BROKEN_OFF = damaged("Git gave fewer objects than it was asked for.");
+/** Git ended before it gave what it was asked for. */
+class GitEnded extends Error {
+  readonly answer: GitAnswer;
+
+  constructor(answer: GitAnswer) {
+    super("Git ended.");
+    this.answer = answer;
+  }
+}
+
+/** What asking for objects threw, as a value; `url` is of their repository. */
+export function describeObjectFault(thrown: unknown, url: string): Refused<InstallFault> {
+  if (!(thrown instanceof GitEnded)) return describeRefusal(thrown, showPath(url));
+  if (!thrown.answer.ok) return thrown.answer;
+  return describeRefusal(damaged("Git gave fewer objects than it was asked for."), showPath(url));
+}
 
 interface Question {
   readonly kind: ObjectKind;
@@ -60,12 +78,12 @@ function startReader(stop: () => void): {
   read(chunk: Uint8Array): void;
   readonly ask: AskForObjects;
   close(): void;
-  end(): void;
+  end(answer: GitAnswer): void;
 } {
   let input: Writable | undefined;
   let question: Question | undefined;
   let next = 0;
-  let hasEnded = false;
+  let ended: GitEnded | undefined;
 
   const settle = (act: (asked: Question) => void): void => {
     const asked = question;
@@ -97,7 +115,7 @@ function startReader(stop: () => void): {
     },
     ask(kind, ids, maxBytes, takeContent) {
       if (ids.length === 0) return Promise.resolve();
-      if (hasEnded || input === undefined) return Promise.reject(BROKEN_OFF);
+      if (ended || input === undefined) return Promise.reject(ended);
       next = 0;
       const answered = new Promise<void>((resolve, reject) => {
         question = { kind, ids, maxBytes, take: takeContent, resolve, reject };
@@ -106,9 +124,10 @@ function startReader(stop: () => void): {
       return answered;
     },
     close: () => void input?.end(),
-    end() {
-      hasEnded = true;
-      settle((asked) => asked.reject(BROKEN_OFF));
+    end(answer) {
+      const fault = new GitEnded(answer);
+      ended = fault;
+      settle((asked) => asked.reject(fault));
     },
   };
 }

@@ -7,9 +7,8 @@ import { dirname } from "node:path";
 import { showPath } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { nearestNames } from "@metier/base/text";
-import { damaged, describeRefusal, faulty, type InstallFault, RefusedTree } from "../install-fault.ts";
-import { type AskForObjects, SHA1_LENGTH, useObjects } from "./git-objects.ts";
-import type { GitRemote } from "./git-remote.ts";
+import { damaged, faulty, type InstallFault, RefusedTree } from "../install-fault.ts";
+import { type AskForObjects, describeObjectFault, type GitObjects, SHA1_LENGTH } from "./git-objects.ts";
 
 export interface TreeEntry {
   readonly kind: "file" | "link" | "submodule";
@@ -26,16 +25,15 @@ const MAX_LEVELS = 2048;
 
 /** What the commit holds at `path`, which is a folder or a file, in git's own order; `""` is the whole tree. */
 export async function listTree(
-  remote: GitRemote,
-  folder: string,
+  { ask }: GitObjects,
+  url: string,
   commit: string,
   path: string,
 ): Promise<Result<readonly TreeEntry[], InstallFault>> {
   try {
-    const listed = await useObjects(remote, folder, (ask) => readTrees(ask, commit));
-    return listed.ok ? choose(flatten(listed.value), path, remote.url) : listed;
+    return choose(flatten(await readTrees(ask, commit)), path, url);
   } catch (thrown) {
-    const { refusal } = describeRefusal(thrown, showPath(remote.url));
+    const { refusal } = describeObjectFault(thrown, url);
     const isTooMuch = refusal.code === "source.limited";
     return faulty(refusal.code, refusal.message, isTooMuch ? SMALLER : refusal.hint);
   }

@@ -7,16 +7,9 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { showPath } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
 import type { FetchContext } from "../fetch-source.ts";
-import {
-  describeRefusal,
-  faulty,
-  type InstallFault,
-  type InstallFaultCode,
-  limited,
-} from "../install-fault.ts";
+import { faulty, type InstallFault, type InstallFaultCode, limited } from "../install-fault.ts";
 import { createTreeWriter } from "../source-limits.ts";
-import { useObjects } from "./git-objects.ts";
-import type { GitRemote } from "./git-remote.ts";
+import { describeObjectFault, type GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./list-tree.ts";
 
 const NARROW = "name the path of one skill in the address, so that the rest is not fetched.";
@@ -27,10 +20,10 @@ const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 const MAX_POINTER_BYTES = 1024;
 
-/** `repository` holds all of `entries`; `into` is an empty folder. */
+/** `objects` are those of `entries`, from the repository at `url`; `into` is an empty folder. */
 export async function writeTree(
-  remote: GitRemote,
-  repository: string,
+  { ask }: GitObjects,
+  url: string,
   entries: readonly TreeEntry[],
   into: string,
   { limits, onFound }: Pick<FetchContext, "limits" | "onFound">,
@@ -55,10 +48,10 @@ export async function writeTree(
       throw limited(`It has ${written.length} files; ${limits.files} are allowed.`);
     }
     const ids = written.map(({ id }) => id);
-    const read = await useObjects(remote, repository, (ask) => ask("blob", ids, limits.fileBytes, place));
-    return read.ok ? done([...diagnostics, ...writer.finish()]) : read;
+    await ask("blob", ids, limits.fileBytes, place);
+    return done([...diagnostics, ...writer.finish()]);
   } catch (thrown) {
-    const { refusal } = describeRefusal(thrown, showPath(remote.url));
+    const { refusal } = describeObjectFault(thrown, url);
     return faulty(refusal.code, refusal.message, HINTS[refusal.code] ?? refusal.hint);
   }
 }
