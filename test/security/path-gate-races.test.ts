@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openContained } from "@metier/base/files";
+import { openContained, openListed } from "@metier/base/files";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../support/verifies.ts";
 import { type HostileSkill, hostileSkill, SECRET, tryRead } from "./hostile-skill.ts";
@@ -93,6 +93,17 @@ describe.each(Object.entries(SWAPPED))("when %s is swapped for a link", (_what, 
       hooks.afterResolve = swap;
       hooks.afterOpen = restore;
       expect(openContained(hostile.directory, GUIDE)).toMatchObject({ ok: false, reason: "outside" });
+    });
+
+    test("after the folder was listed, nothing is given out, not even if it is swapped back", () => {
+      for (const comesBack of [false, true]) {
+        const hostile = hostileSkill();
+        const { swap, restore } = prepare(hostile);
+        hooks.withoutProc = withoutProc;
+        swap();
+        hooks.afterOpen = comesBack ? restore : undefined;
+        expect(openListed(hostile.directory, GUIDE)).toMatchObject({ ok: false, reason: "outside" });
+      }
     });
 
     test("after the right file was opened, the right file is read or nothing", () => {

@@ -10,6 +10,7 @@ export {
   type OpenOutcome,
   openAllowed,
   openContained,
+  openListed,
   showPath,
   withContained,
 } from "./files/open-contained.ts";

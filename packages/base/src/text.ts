@@ -55,6 +55,9 @@ export function cleanLine(text: string): string {
 /** All control characters but tab, line ends and U+0085. */
 export const CONTROL_CHARACTERS: RegExp = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\x86-\x9F]/g;
 
+/** Nothing else hides, and most texts have none. */
+const NOT_ASCII = /[^\x00-\x7F]/;
+
 interface HiddenCharacter {
   readonly character: string;
   /** Where it stands in the text. */
@@ -69,6 +72,7 @@ interface VisibleText {
 
 /** The text without invisible characters that belong to no emoji and no script. */
 export function takeOutInvisible(text: string): VisibleText {
+  if (!NOT_ASCII.test(text)) return { text, hidden: [] };
   const hidden: HiddenCharacter[] = [];
   let before = ""; // the last that was kept
   let end = 0;

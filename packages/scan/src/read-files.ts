@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { digestBytes } from "@metier/base/digest";
-import { listFiles, openContained } from "@metier/base/files";
+import { listFiles, openListed } from "@metier/base/files";
 import { isText } from "@metier/skills";
 import { type SkillContent, stampOf } from "@metier/skills/trust";
 import type { CodeLanguage } from "./code/code-part.ts";
@@ -74,7 +74,7 @@ interface Bounds {
 }
 
 function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
-  const opened = openContained(root, path);
+  const opened = openListed(root, path);
   const unread = { path, kind: "file", size: 0, executable: false } as const;
   if (!opened.ok) return { ...unread, fault: `Not read: ${opened.message}` };
   const { descriptor, stats } = opened.file;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { hasToken, TOKEN_FORMS } from "../src/code/known-secrets.ts";
 import { mayMatch, readProseText, wordedPatterns } from "../src/rules/prose-words.ts";
 import { scanRules } from "../src/rules.ts";
 
@@ -88,7 +89,7 @@ class Sampler {
 
   #member(set: string): string {
     const pattern = new RegExp(set);
-    const all = [" ", "a", "x", "7", "-", "'", ",", "`", "/", "A", "_", "’", '"', "."];
+    const all = [" ", "a", "s", "x", "7", "-", "'", ",", "`", "/", "A", "_", "’", '"', "."];
     return this.#pick(all.filter((character) => pattern.test(character)));
   }
 
@@ -134,4 +135,27 @@ test("words count whatever their case, and only from their first letter on", () 
   expect(asks("x_secret")).toBe(true);
   expect(asks("nosecret, passe")).toBe(true);
   expect(asks("nosecret, apiary")).toBe(false);
+});
+
+test("a token is found wherever it stands in a text", () => {
+  for (const { what, pattern } of TOKEN_FORMS) {
+    const random = seeded(pattern.source.length);
+    const sampler = new Sampler(pattern.source, random);
+    const plain = new RegExp(pattern.source);
+    let matches = 0;
+    for (let round = 0; round < 500; round++) {
+      const before = "a word and a-name-with-hyphens\n ".repeat(3).slice(Math.floor(random() * 70));
+      const text = `${before}${sampler.sample()}${random() < 0.5 ? "\nand more" : ""}`;
+      if (!plain.test(text)) continue;
+      matches++;
+      expect(hasToken(text), `${what} in ${JSON.stringify(text)}`).toBe(true);
+    }
+    expect(matches, `${what} was matched`).toBeGreaterThan(50);
+  }
+});
+
+test("a text without a token has none, however long its words and lines are", () => {
+  expect(hasToken("the-name-of-a-skill-that-is-long ".repeat(20_000))).toBe(false);
+  expect(hasToken("x".repeat(2_000_000))).toBe(false);
+  expect(hasToken("")).toBe(false);
 });

@@ -149,7 +149,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 1,
-  digest: "sha256:20f5f3281874659944dba43d70c56b43d0e2b4961aeee4500d0081002bb801a8",
+  digest: "sha256:d286288ee1243dd4f9eaf871f6308a9e17155ae44b99c318c2d07b0319ee360e",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {

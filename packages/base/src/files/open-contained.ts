@@ -68,6 +68,26 @@ export function openContained(
   });
 }
 
+/**
+ * The same for a path that a listing of the folder gave, on which no link lay: it is opened without being resolved first. A
+ * link that took a place on it since is not followed, or refused for where the opened file lies.
+ */
+export function openListed(realFolder: string, path: string): OpenOutcome {
+  const checked = checkContainedPath(path);
+  if (!checked.ok) return checked;
+  const request: OpenRequest = {
+    location: join(realFolder, ...checked.segments),
+    path,
+    isAllowed: (real) => real !== realFolder && isInside(real, realFolder),
+    refuse: leavesFolder,
+  };
+  try {
+    return checkOpened(openSync(request.location, OPEN_FLAGS), request.location, request);
+  } catch (error) {
+    return describeFailure(error, request);
+  }
+}
+
 interface OpenRequest {
   /** Absolute; links in it are followed. */
   readonly location: string;

@@ -81,8 +81,9 @@ export async function findSourceSkills(
     for (const place of places) {
       const scan = searchPlace(real, join(real, path, place));
       diagnostics.push(...scan.diagnostics);
-      for (const { candidate } of scan.found) {
-        const directory = realPathOr(candidate.directory);
+      for (const { candidate, realFile } of scan.found) {
+        const isReal = realFile === join(candidate.directory, basename(candidate.file));
+        const directory = isReal ? candidate.directory : realPathOr(candidate.directory);
         if (candidate.form === "directory" && isInside(directory, real)) {
           found.set(directory, candidateForFile(join(directory, basename(candidate.file)), "directory"));
         }

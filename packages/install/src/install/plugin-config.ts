@@ -40,8 +40,9 @@ export async function trackInstalled(
   { plugins, places }: PluginParts,
 ): Promise<readonly Diagnostic[]> {
   const installedAt = new Date().toISOString(); // In the user's own config, which nobody merges.
-  const tracked = entries.flatMap((entry) => {
-    const plugin = describePlugin(entry, places, isWhole && entries.length > 1);
+  const isTogether = isWhole && entries.length > 1;
+  const tracked = (isTogether ? entries.slice(0, 1) : entries).flatMap((entry) => {
+    const plugin = describePlugin(entry, places, isTogether);
     return plugin ? [{ ...plugin, installedAt }] : [];
   });
   if (plugins === undefined || lockFile.owner !== "user" || tracked.length === 0) return [];

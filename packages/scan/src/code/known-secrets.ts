@@ -154,3 +154,36 @@ export const TOKEN_FORMS: readonly { readonly what: string; readonly pattern: Re
   { what: "a Telegram bot token", pattern: /\b\d{8,10}:AA[A-Za-z0-9_-]{33}\b/g },
   { what: "a Twilio key", pattern: /\bSK[0-9a-f]{32}\b/g },
 ];
+
+/** All forms at once: most texts have none. */
+const ANY_TOKEN = new RegExp(TOKEN_FORMS.map(({ pattern }) => `(?:${pattern.source})`).join("|"));
+
+/** Every form has as many letters, digits, `_` and `-` in a row, and none goes over the end of a line. */
+const TOKEN_RUN = 20;
+
+/** Whether a token of a known form stands in it: looked for in lines that have so long a run, of which most texts have few. */
+export function hasToken(text: string): boolean {
+  // Whoever looks at every twentieth place meets every such run.
+  for (let at = TOKEN_RUN - 1; at < text.length; ) {
+    let start = at;
+    while (start >= 0 && isInToken(text.charCodeAt(start))) start--;
+    let end = at;
+    while (end < text.length && isInToken(text.charCodeAt(end))) end++;
+    at = end + TOKEN_RUN - (end > at ? 1 : 0);
+    if (end - start <= TOKEN_RUN) continue;
+    const lineEnd = text.indexOf("\n", end);
+    const lineStart = text.lastIndexOf("\n", end - 1) + 1;
+    if (ANY_TOKEN.test(text.slice(lineStart, lineEnd === -1 ? text.length : lineEnd))) return true;
+    if (lineEnd === -1) return false;
+    at = lineEnd + TOKEN_RUN;
+  }
+  return false;
+}
+
+const TOKEN_UNITS = Uint8Array.from({ length: 128 }, (_, unit) =>
+  Number(/[\w-]/.test(String.fromCharCode(unit))),
+);
+
+function isInToken(unit: number): boolean {
+  return unit < TOKEN_UNITS.length && TOKEN_UNITS[unit] === 1;
+}

@@ -4,7 +4,7 @@
  */
 import type { ScanSeverity } from "@metier/skills/config";
 import { type Act, createLineFinder, hasTaint } from "../code/code-part.ts";
-import { type SecretKind, secretKindOf, TOKEN_FORMS } from "../code/known-secrets.ts";
+import { hasToken, type SecretKind, secretKindOf, TOKEN_FORMS } from "../code/known-secrets.ts";
 import type { Hit, RuleTable, ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, findCommandHits, hasWord, isDocumented, isWarning, textFiles } from "./find-hits.ts";
 
@@ -168,9 +168,6 @@ const ASSIGNED =
 /** How each of these ends. */
 const ASSIGNMENT = /[:=]\s*["'][A-Za-z0-9+/_=.-]{20}/;
 
-/** All forms at once: most files have none. */
-const ANY_TOKEN = new RegExp(TOKEN_FORMS.map(({ pattern }) => `(?:${pattern.source})`).join("|"));
-
 /** Words and repetitions of examples. */
 const EXAMPLE =
   /example|sample|dummy|fake|test|placeholder|your|xxx|changeme|redacted|foo|bar|1234567|abcdef|0000|\.\.\.|insert|replace|secret|password|token|key_here|<|\*\*\*/i;
@@ -198,15 +195,11 @@ export const SECRET_RULES: RuleTable = {
       "Its form is that of a real token, and it is as random as one. Examples that consist of words or repetitions do not count.",
     help: "Revoke the token; declare the variable in `env` instead.",
     *find(skill) {
-      if (!skill.files.some(({ text = "" }) => ANY_TOKEN.test(text))) return;
+      if (!skill.files.some(({ text = "" }) => hasToken(text))) return;
       for (const { what, pattern } of TOKEN_FORMS)
-        yield* findText(
-          skill,
-          pattern,
-          what,
-          (token) => isRandom(token, 3.2) && !EXAMPLE.test(token),
-          ANY_TOKEN,
-        );
+        yield* findText(skill, pattern, what, (token) => isRandom(token, 3.2) && !EXAMPLE.test(token), {
+          test: hasToken,
+        });
     },
   },
   "secrets.password-in-address": {
@@ -252,7 +245,7 @@ function* findText(
   pattern: RegExp,
   what: string,
   isMeant: (match: string, group: string) => boolean,
-  mark: RegExp,
+  mark: Pick<RegExp, "test">,
 ): Iterable<Hit> {
   for (const { path, text } of textFiles(skill)) {
     if (!mark.test(text)) continue;

@@ -206,7 +206,10 @@ export const CONCEAL: RegExp = withWords(
 
 export const JAILBREAK: RegExp = withWords(
   /\byou\s+are\s+(?:now|no\s+longer)\s+(?:(?:in|an?|the|bound|restricted|limited|acting|operating)\s+)+(?:developer\s+mode|DAN\b|jailbroken|unrestricted|unfiltered|by\s+(?:any|your|these|the)\s+(?:rules|restrictions|guidelines|policies|safety))|\b(?:act|behave|respond|operate)\s+as\s+(?:if\s+you\s+(?:have|had)\s+no|an?\s+(?:unrestricted|unfiltered|uncensored|jailbroken))\b|\bDo\s+Anything\s+Now\b|\b(?:enable|enter|activate)\s+(?:developer|god|jailbreak|unrestricted|DAN)\s+mode\b|\b(?:you\s+(?:have|has)\s+no|without\s+(?:any\s+)?|ignore\s+(?:all\s+|any\s+|your\s+)?|bypass\s+(?:all\s+|any\s+|your\s+)?|disable\s+(?:all\s+|any\s+|your\s+)?)(?:ethical|safety|content|moral)\s+(?:restrictions?|guidelines?|filters?|constraints?|limitations?|guardrails?|checks?|policies)\b/gi,
-  ["now long act beha resp oper anyt mode ethi safe cont mora noet nosa noco nomo"],
+  [
+    "now long act beha resp oper mode ethi safe cont mora noet nosa noco nomo",
+    "now long act beha resp oper enab ente acti have has with igno bypa disa",
+  ],
 );
 
 /** Something is to go somewhere. */

@@ -230,7 +230,8 @@ const UNKNOWN_ROOT: TrustDecision = {
 function trustRoot({ kind, path, grantFolder }: SkillRoot): TrustRoot {
   const place = isSkillFileName(basename(path)) ? dirname(path) : path;
   const realPath = realPathOr(place);
-  return { kind, realPath, grantFolder: realPathOr(grantFolder), isLink: realPath !== place };
+  const folder = grantFolder === place ? realPath : realPathOr(grantFolder);
+  return { kind, realPath, grantFolder: folder, isLink: realPath !== place };
 }
 
 /** What became of the grant that holds, or of the likeliest one if none does. */

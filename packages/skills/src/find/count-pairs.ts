@@ -34,10 +34,13 @@ export function countPairs(tokens: Tokens, termCount: number): PairArrays {
       counts[second] = count;
       if (count === 2) seconds[keptEnd++] = second;
     }
-    const kept = seconds.subarray(begin, keptEnd).sort();
-    pairSeconds.append(kept);
-    for (let index = 0; index < kept.length; index++) pairCounts.push(counts[kept[index] ?? 0] ?? 0);
-    pairStarts[first + 1] = (pairStarts[first] ?? 0) + kept.length;
+    pairStarts[first + 1] = (pairStarts[first] ?? 0) + keptEnd - begin;
+    if (keptEnd - begin > 1) seconds.subarray(begin, keptEnd).sort();
+    for (let index = begin; index < keptEnd; index++) {
+      const second = seconds[index] ?? 0;
+      pairSeconds.push(second);
+      pairCounts.push(counts[second] ?? 0);
+    }
   }
   return { pairSeconds: pairSeconds.view().slice(), pairCounts: pairCounts.view().slice(), pairStarts };
 }

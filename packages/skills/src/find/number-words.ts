@@ -5,6 +5,7 @@
 import { endianness } from "node:os";
 import type { GrowingNumbers } from "./growing-numbers.ts";
 import { eachWordSpan, termOf } from "./split-words.ts";
+import { hashOf } from "./term-dictionary.ts";
 
 export interface WordReader {
   /** The text that is read next. */
@@ -21,8 +22,10 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
   const spellings = createSpellings(vocabulary);
   let units = new Uint16Array(2 ** 16);
   let bytes = Buffer.from(units.buffer);
+  let loaded = "";
   return {
     load(text) {
+      loaded = text;
       if (text.length > units.length) {
         units = new Uint16Array(text.length * 2);
         bytes = Buffer.from(units.buffer);
@@ -34,7 +37,7 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
       let left = room;
       eachWordSpan(units, from, to, (start, end) => {
         if (left === 0) return;
-        const number = spellings.numberOf(units, start, end);
+        const number = spellings.numberOf(loaded, units, start, end);
         if (number === NOTHING) return;
         into.push(number);
         left -= 1;
@@ -45,8 +48,8 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
 }
 
 interface Spellings {
-  /** The number of the term of the word between two places; `NOTHING` for a stop word. */
-  numberOf(units: Uint16Array, start: number, end: number): number;
+  /** The number of the term of the word between two places; `NOTHING` for a stop word. `units` are those of `text`. */
+  numberOf(text: string, units: Uint16Array, start: number, end: number): number;
 }
 
 /** A hash table over the units of all spellings, one behind the other. */
@@ -75,27 +78,27 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
     ends = enlarged(ends);
     numbers = enlarged(numbers);
   };
-  const add = (units: Uint16Array, start: number, end: number, hash: number): number => {
-    const word = units.subarray(start, end);
+  const add = (text: string, units: Uint16Array, start: number, end: number, hash: number): number => {
     const from = ends[count - 1] ?? 0;
-    if (from + word.length > pool.length) {
+    const length = end - start;
+    if (from + length > pool.length) {
       const larger = new Uint16Array(pool.length * 2);
       larger.set(pool);
       pool = larger;
     }
-    pool.set(word, from);
-    const term = termOf(String.fromCharCode(...word));
+    for (let at = 0; at < length; at++) pool[from + at] = units[start + at] ?? 0;
+    const term = termOf(cutWord(text, units, start, end));
     const number = term === undefined ? NOTHING : vocabulary.add(term);
     if (count === ends.length) enlarge();
     fillSlot(slots, hash, count);
-    ends[count] = from + word.length;
+    ends[count] = from + length;
     numbers[count] = number;
     count += 1;
     return number;
   };
 
   return {
-    numberOf(units, start, end) {
+    numberOf(text, units, start, end) {
       let hash = 0x811c9dc5;
       for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] ?? 0), 0x01000193);
       hash = (hash ^ (hash >>> 15)) >>> 0;
@@ -104,9 +107,17 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
         const spelling = slots[slot + 1] ?? 0;
         if (slots[slot] === hash && isSpelling(spelling, units, start, end)) return numbers[spelling] ?? 0;
       }
-      return add(units, start, end, hash);
+      return add(text, units, start, end, hash);
     },
   };
+}
+
+/** A longer piece of a string is a view in V8, and would keep the whole text. */
+const MOST_COPIED = 12;
+
+function cutWord(text: string, units: Uint16Array, start: number, end: number): string {
+  if (end - start <= MOST_COPIED) return text.slice(start, end);
+  return String.fromCharCode(...units.subarray(start, end));
 }
 
 function fillSlot(slots: Uint32Array, hash: number, spelling: number): void {
@@ -135,15 +146,29 @@ export interface Vocabulary {
 
 export function createVocabulary(known: readonly string[] = []): Vocabulary {
   const terms = [...known];
-  const numbers = new Map(terms.map((term, number) => [term, number]));
-  return {
-    terms,
-    numberOf: (term) => numbers.get(term) ?? -1,
-    add(term) {
-      const found = numbers.get(term);
-      if (found !== undefined) return found;
-      numbers.set(term, terms.length);
-      return terms.push(term) - 1;
-    },
+  /** A number plus one, 0 where nothing is; at most half of them are taken. */
+  let slots = new Uint32Array(0);
+  const slotOf = (term: string): number => {
+    const mask = slots.length - 1;
+    let slot = hashOf(term) & mask;
+    for (let taken = slots[slot] ?? 0; taken !== 0 && terms[taken - 1] !== term; taken = slots[slot] ?? 0) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
   };
+  const enlarge = (room: number): void => {
+    slots = new Uint32Array(2 ** Math.ceil(Math.log2(room)));
+    for (let number = 0; number < terms.length; number++) slots[slotOf(terms[number] ?? "")] = number + 1;
+  };
+  enlarge(Math.max(FIRST_SPELLINGS, known.length) * 4);
+  const add = (term: string): number => {
+    const slot = slotOf(term);
+    const taken = slots[slot] ?? 0;
+    if (taken !== 0) return taken - 1;
+    slots[slot] = terms.push(term);
+    const number = terms.length - 1;
+    if (terms.length * 2 > slots.length) enlarge(slots.length * 2);
+    return number;
+  };
+  return { terms, numberOf: (term) => (slots[slotOf(term)] ?? 0) - 1, add };
 }

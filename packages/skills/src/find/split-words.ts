@@ -46,9 +46,22 @@ export function eachWordSpan(
 
 /** The term of a word as written; `undefined` for a stop word. */
 export function termOf(word: string): string | undefined {
-  const folded = foldWord(word);
-  return STOP_WORDS.has(folded) ? undefined : stemEnglish(folded);
+  const isPlain = isLowerEnglish(word);
+  const folded = isPlain ? word : foldWord(word);
+  if (folded.length <= LONGEST_STOP_WORD && STOP_WORDS.has(folded)) return undefined;
+  return isPlain ? stemLetters(folded) : stemEnglish(folded);
 }
+
+/** Most words are, and need neither folding nor a second look. */
+function isLowerEnglish(word: string): boolean {
+  for (let at = 0; at < word.length; at++) {
+    const unit = word.charCodeAt(at);
+    if (unit < FIRST_LETTER || unit > LAST_LETTER) return false;
+  }
+  return true;
+}
+
+const [FIRST_LETTER, LAST_LETTER] = [0x61, 0x7a];
 
 /**
  * The parts of a compound: `parseHTTPRequest` → `parse`, `HTTP`, `Request`; of another word nothing. Running text
@@ -102,12 +115,14 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   other not no just also s t d ll re ve m don`.split(/\s+/),
 );
 
+const LONGEST_STOP_WORD = Math.max(...Array.from(STOP_WORDS, ({ length }) => length));
+
 const VOWEL = /[aeiouy]/;
 const DOUBLE = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 /** A short syllable at the end, as in `hop` and unlike `bow`; or a vowel and a consonant that are the whole word. */
 const SHORT_END = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$/;
 /** These beginnings are cut where the general rule would cut too early. */
-const PREFIX = /^(?:gener|commun|arsen)/;
+const PREFIXES = ["gener", "commun", "arsen"];
 
 /** Endings and what they become, the longest first; nothing after the colon: they are cut. */
 const STEP_2 = `ational:ate fulness:ful iveness:ive ization:ize ousness:ous biliti:ble lessli:less tional:tion alism:al aliti:al
@@ -120,6 +135,9 @@ const KEPT_AFTER_PLURAL = "inning outing canning herring earring proceed exceed 
 
 type Ending = readonly [ending: string, replacement: string];
 
+/** By their last letter, in their order: of a word only those that end like it are tried. */
+type Endings = ReadonlyMap<string, readonly Ending[]>;
+
 /** Made when the first word is stemmed: most commands never search. */
 let tables: ReturnType<typeof readTables> | undefined;
 
@@ -127,9 +145,9 @@ function readTables() {
   return {
     irregular: new Map(readPairs(IRREGULAR)),
     kept: new Set(KEPT_AFTER_PLURAL.split(" ")),
-    step2: readPairs(STEP_2),
-    step3: readPairs(STEP_3),
-    step4: readPairs(STEP_4),
+    step2: readEndings(STEP_2),
+    step3: readEndings(STEP_3),
+    step4: readEndings(STEP_4),
   };
 }
 
@@ -140,43 +158,71 @@ function readPairs(text: string): readonly Ending[] {
   });
 }
 
+function readEndings(text: string): Endings {
+  return Map.groupBy(readPairs(text), ([ending]) => ending.slice(-1));
+}
+
+function findEnding(word: string, endings: Endings): Ending | undefined {
+  return endings.get(word.charAt(word.length - 1))?.find(([ending]) => word.endsWith(ending));
+}
+
 /**
  * The Porter2 ("Snowball English") stemmer: `reviewing`, `reviewed` and `reviews` become `review`. Words it is not
  * made for (other letters than a to z, fewer than three) stay as they are.
  */
 export function stemEnglish(word: string): string {
-  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  return isLowerEnglish(word) ? stemLetters(word) : word;
+}
+
+function stemLetters(word: string): string {
+  if (word.length < 3) return word;
   tables ??= readTables();
   const irregular = tables.irregular.get(word);
   if (irregular !== undefined) return irregular;
   // A `y` that sounds as a consonant is written `Y` until the end.
-  const marked = word.replace(/^y|(?<=[aeiouy])y/g, "Y");
+  const hasY = word.includes("y");
+  const marked = hasY ? word.replace(/^y|(?<=[aeiouy])y/g, "Y") : word;
   const [r1, r2] = findRegions(marked);
   let stem = cutPlural(marked);
   if (tables.kept.has(stem)) return stem;
   stem = cutPast(stem, r1);
-  if (/[yY]$/.test(stem) && stem.length > 2 && !VOWEL.test(stem.charAt(stem.length - 2))) {
+  if (hasY && /[yY]$/.test(stem) && stem.length > 2 && !VOWEL.test(stem.charAt(stem.length - 2))) {
     stem = `${stem.slice(0, -1)}i`;
   }
   stem = replaceLong(stem, r1, tables.step2);
   stem = replaceMiddle(stem, r1, r2, tables.step3);
   stem = cutShort(stem, r2, tables.step4);
-  return cutLast(stem, r1, r2).toLowerCase();
+  stem = cutLast(stem, r1, r2);
+  return hasY ? stem.toLowerCase() : stem;
 }
 
 /** Where the parts begin in which endings may be cut: after the first consonant behind a vowel, and again. */
 function findRegions(word: string): readonly [number, number] {
-  const [prefix] = PREFIX.exec(word) ?? [];
+  const prefix = PREFIXES.find((one) => word.startsWith(one));
   const r1 = prefix?.length ?? regionAfter(word, 0);
   return [r1, regionAfter(word, r1)];
 }
 
 function regionAfter(word: string, from: number): number {
-  const found = /[aeiouy][^aeiouy]/.exec(word.slice(from));
-  return found ? from + found.index + 2 : word.length;
+  for (let at = from + 1; at < word.length; at++) {
+    if (isVowel(word.charCodeAt(at - 1)) && !isVowel(word.charCodeAt(at))) return at + 1;
+  }
+  return word.length;
+}
+
+const [A, E, I, O, U, Y, D, G, S] = Array.from("aeiouydgs", (letter) => letter.charCodeAt(0));
+
+function isVowel(unit: number): boolean {
+  return unit === E || unit === A || unit === I || unit === O || unit === U || unit === Y;
+}
+
+/** Most words end in none of the letters that an ending has, and need not be looked at. */
+function lastOf(word: string): number {
+  return word.charCodeAt(word.length - 1);
 }
 
 function cutPlural(word: string): string {
+  if (lastOf(word) !== S && lastOf(word) !== D) return word;
   if (word.endsWith("sses")) return word.slice(0, -2);
   if (/ie[sd]$/.test(word)) return word.slice(0, word.length > 4 ? -2 : -1);
   if (/(?:us|ss)$/.test(word)) return word;
@@ -184,6 +230,7 @@ function cutPlural(word: string): string {
 }
 
 function cutPast(word: string, r1: number): string {
+  if (lastOf(word) !== D && lastOf(word) !== G && lastOf(word) !== Y) return word;
   const [eed] = /eed(?:ly)?$/.exec(word) ?? [];
   if (eed !== undefined) {
     return word.length - eed.length >= r1 ? `${word.slice(0, -eed.length)}ee` : word;
@@ -197,21 +244,21 @@ function cutPast(word: string, r1: number): string {
   return r1 >= stem.length && SHORT_END.test(stem) ? `${stem}e` : stem;
 }
 
-function replaceLong(word: string, r1: number, endings: readonly Ending[]): string {
-  const found = endings.find(([ending]) => word.endsWith(ending));
+function replaceLong(word: string, r1: number, endings: Endings): string {
+  const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r1);
   if (word.endsWith("ogi")) return word.endsWith("logi") ? replaceEnding(word, ["ogi", "og"], r1) : word;
   return /[cdeghkmnrt]li$/.test(word) ? replaceEnding(word, ["li", ""], r1) : word;
 }
 
-function replaceMiddle(word: string, r1: number, r2: number, endings: readonly Ending[]): string {
-  const found = endings.find(([ending]) => word.endsWith(ending));
+function replaceMiddle(word: string, r1: number, r2: number, endings: Endings): string {
+  const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r1);
   return word.endsWith("ative") ? replaceEnding(word, ["ative", ""], r2) : word;
 }
 
-function cutShort(word: string, r2: number, endings: readonly Ending[]): string {
-  const found = endings.find(([ending]) => word.endsWith(ending));
+function cutShort(word: string, r2: number, endings: Endings): string {
+  const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r2);
   return /[st]ion$/.test(word) ? replaceEnding(word, ["ion", ""], r2) : word;
 }

@@ -54,10 +54,13 @@ function shapesOf(word: string, length: number): readonly [number, number] {
 
 export function packDictionary(terms: readonly string[]): DictionaryArrays {
   const starts = new Uint32Array(terms.length + 1);
-  for (const [number, term] of terms.entries()) starts[number + 1] = (starts[number] ?? 0) + term.length;
+  for (let number = 0; number < terms.length; number++) {
+    starts[number + 1] = (starts[number] ?? 0) + (terms[number] ?? "").length;
+  }
   const units = new Uint16Array(starts[terms.length] ?? 0);
   const slots = new Uint32Array(2 ** Math.ceil(Math.log2(terms.length * 2 + 2)));
-  for (const [number, term] of terms.entries()) {
+  for (let number = 0; number < terms.length; number++) {
+    const term = terms[number] ?? "";
     const start = starts[number] ?? 0;
     for (let at = 0; at < term.length; at++) units[start + at] = term.charCodeAt(at);
     let slot = hashOf(term) & (slots.length - 1);
@@ -69,7 +72,8 @@ export function packDictionary(terms: readonly string[]): DictionaryArrays {
 
 function sortByShape(terms: readonly string[]): Pick<DictionaryArrays, "byShape" | "shapes" | "shapeStarts"> {
   const termShapes = new Uint32Array(terms.length * 2);
-  for (const [number, term] of terms.entries()) {
+  for (let number = 0; number < terms.length; number++) {
+    const term = terms[number] ?? "";
     const [one, other] = shapesOf(term, term.length);
     termShapes[number * 2] = one;
     termShapes[number * 2 + 1] = other;
@@ -77,14 +81,19 @@ function sortByShape(terms: readonly string[]): Pick<DictionaryArrays, "byShape"
   const sorted = termShapes.slice().sort();
   const shapes = sorted.filter((shape, index) => index === 0 || shape !== sorted[index - 1]);
   const shapeStarts = new Uint32Array(shapes.length + 1);
-  const places = termShapes.map((shape) => indexOf(shapes, shape));
-  for (const place of places) shapeStarts[place + 1] = (shapeStarts[place + 1] ?? 0) + 1;
+  const places = new Uint32Array(termShapes.length);
+  for (let index = 0; index < places.length; index++) {
+    const place = indexOf(shapes, termShapes[index] ?? 0);
+    places[index] = place;
+    shapeStarts[place + 1] = (shapeStarts[place + 1] ?? 0) + 1;
+  }
   for (let shape = 1; shape <= shapes.length; shape++) {
     shapeStarts[shape] = (shapeStarts[shape] ?? 0) + (shapeStarts[shape - 1] ?? 0);
   }
   const next = shapeStarts.slice();
   const byShape = new Uint32Array(places.length);
-  for (const [index, place] of places.entries()) {
+  for (let index = 0; index < places.length; index++) {
+    const place = places[index] ?? 0;
     const at = next[place] ?? 0;
     byShape[at] = index >>> 1;
     next[place] = at + 1;
@@ -161,7 +170,7 @@ export function openDictionary(arrays: DictionaryArrays): TermDictionary {
 }
 
 /** FNV-1a over the units. */
-function hashOf(term: string): number {
+export function hashOf(term: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < term.length; at++) hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
   return (hash ^ (hash >>> 15)) >>> 0;

@@ -3,7 +3,7 @@
  * Hashes nothing; a skill that cannot be covered whole gives a diagnostic instead of a part.
  */
 import { realpathSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { type FileListing, listFiles } from "@metier/base/files";
 import { isInside } from "@metier/base/places";
@@ -42,7 +42,7 @@ export function listContent(content: SkillContent, limits: IdentityLimits = IDEN
   let root: string;
   try {
     skillFile = realpathSync.native(content.location);
-    root = content.form === "directory" ? realpathSync.native(content.directory) : skillFile;
+    root = content.form === "directory" ? realFolder(content, skillFile) : skillFile;
     if (!statSync(skillFile).isFile()) return refuseSpecial(skillFile);
   } catch (error) {
     return refuseUnreadable(content.location, error);
@@ -56,6 +56,12 @@ export function listContent(content: SkillContent, limits: IdentityLimits = IDEN
     return refuseIdentity("identity.skill-file-outside", content.location, message);
   }
   return coverFolder(root, listFiles(root, limits.entries));
+}
+
+/** Above a file that is reached over no link there is none either. */
+function realFolder({ location, directory }: SkillContent, skillFile: string): string {
+  const isReal = skillFile === location && dirname(location) === directory;
+  return isReal ? directory : realpathSync.native(directory);
 }
 
 /** The same for a folder as such, whichever file in it is the skill's. */

@@ -4,6 +4,7 @@
  * user's environment it gets what ssh, TLS and credential helpers need.
  */
 import { dirname, isAbsolute } from "node:path";
+import type { Writable } from "node:stream";
 import { createCommandFinder, type Environment } from "@metier/base/programs";
 import { done, type Result } from "@metier/base/result";
 import { type CommandOutcome, runProcess } from "@metier/sandbox";
@@ -13,6 +14,8 @@ import { faulty, type InstallFault } from "../install-fault.ts";
 export interface GitCommand {
   readonly args: readonly string[];
   readonly stdin?: string;
+  /** In place of `stdin`: is given it at once, to write to and to end. */
+  readonly onStdin?: ((stdin: Writable) => void) | undefined;
   /** Default: it may reach nothing. */
   readonly reach?: GitReach;
   /** It reads the user's own config, which nothing else does. */
@@ -77,6 +80,7 @@ async function runGit(
       : { ...gitEnvironment(environment, reach.protocols), ...writeCredentials(reach.credentials) },
     cwd: into,
     ...(stdin !== undefined && { stdin }),
+    onStdin: command.onStdin,
     limits: {
       timeoutMs: Math.max(1, deadline - performance.now()),
       maxOutputBytes: MAX_OUTPUT_BYTES,

@@ -17,7 +17,7 @@ import { findGit, type GitCommand, type GitOutcome, type GitReach, readCredentia
 
 export type GitAnswer = Result<string, InstallFault>;
 
-type GitOptions = Pick<GitCommand, "stdin" | "onOutput" | "signal">;
+type GitOptions = Pick<GitCommand, "stdin" | "onStdin" | "onOutput" | "signal">;
 
 export interface GitRemote {
   readonly url: string;

@@ -139,14 +139,6 @@ test("which commit an address means can be asked without fetching it", async () 
   expect(readdirSync(into)).toEqual([]);
 });
 
-test("progress is told as git tells it", async () => {
-  const repository = createRepository({ "SKILL.md": skill("a") });
-  const steps: string[] = [];
-  await fetchedFrom(repository.url, { onProgress: ({ what }) => steps.push(what) });
-  expect(steps[0]).toBe("Resolving the reference");
-  expect(steps).toContain("Receiving objects");
-});
-
 test("a repository of SHA-256 ids is fetched", async () => {
   const parent = temporaryFolder();
   const repository = createRepository({ "SKILL.md": skill("a") }, { parent });

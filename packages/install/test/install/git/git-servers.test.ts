@@ -29,6 +29,17 @@ verifies([186, "case 100"], "a repository over HTTP is fetched, whole and by pat
   expect(readFolder(part.folder)).toEqual({ "skills/b/SKILL.md": skill("b") });
 });
 
+test("progress is told as git tells it, and the main branch is asked for once", async () => {
+  const repository = createRepository({ "SKILL.md": skill("a") });
+  const { origin, requests } = await startGitServer(dirname(repository.folder));
+  const steps: string[] = [];
+  const source = await fetchedFrom(`${origin}/repo`, { onProgress: ({ what }) => steps.push(what) });
+  expect(source.resolved).toBe(repository.git("rev-parse", "HEAD"));
+  expect(steps[0]).toBe("Resolving the reference");
+  expect(steps).toContain("Receiving objects");
+  expect(requests.filter((line) => line.startsWith("GET"))).toHaveLength(1);
+});
+
 test("a server of the old protocol gives out what it lists: tags, and paths with everything else", async () => {
   const repository = createRepository({ "skills/a/SKILL.md": skill("a"), "skills/b/SKILL.md": skill("b") });
   repository.git("tag", "--annotate", "v1", "--message", "one");

@@ -1,0 +1,191 @@
+/**
+ * Git's own objects, from one `git cat-file --batch` that is asked as often as needed. Each is held against its id, which is
+ * a digest of it: what a commit leads to is what its author committed, whoever keeps the repository.
+ */
+import { createHash } from "node:crypto";
+import type { Writable } from "node:stream";
+import { showPath } from "@metier/base/files";
+import type { Refused } from "@metier/base/result";
+import { damaged, describeRefusal, type InstallFault, limited } from "../install-fault.ts";
+import type { GitAnswer, GitRemote } from "./git-remote.ts";
+
+/**
+ * Gives the content of each, whole and in the order in which it was asked for; the next is asked for when all of these
+ * came. Throws `RefusedTree` for one that is missing, of another kind, larger than `maxBytes`, or not what its id says.
+ */
+export type AskForObjects = (
+  kind: ObjectKind,
+  ids: readonly string[],
+  maxBytes: number,
+  take: (content: Buffer, id: string) => void,
+) => Promise<void>;
+
+type ObjectKind = "commit" | "tree" | "blob";
+
+/** The objects of one repository, until they are closed. */
+export interface GitObjects {
+  readonly ask: AskForObjects;
+  close(): Promise<void>;
+}
+
+/** Of the repository in `folder`; what is fetched into it later is found, too. */
+export function openObjects(remote: GitRemote, folder: string): GitObjects {
+  const stop = new AbortController();
+  const reader = startReader(() => stop.abort());
+  const ended = remote.read([`--git-dir=${folder}`, "cat-file", "--batch"], {
+    onStdin: reader.begin,
+    onOutput: reader.read,
+    signal: stop.signal,
+  });
+  void ended.then(reader.end);
+  return {
+    ask: reader.ask,
+    async close() {
+      reader.close();
+      await ended;
+    },
+  };
+}
+
+/** Git ended before it gave what it was asked for. */
+class GitEnded extends Error {
+  readonly answer: GitAnswer;
+
+  constructor(answer: GitAnswer) {
+    super("Git ended.");
+    this.answer = answer;
+  }
+}
+
+/** What asking for objects threw, as a value; `url` is of their repository. */
+export function describeObjectFault(thrown: unknown, url: string): Refused<InstallFault> {
+  if (!(thrown instanceof GitEnded)) return describeRefusal(thrown, showPath(url));
+  if (!thrown.answer.ok) return thrown.answer;
+  return describeRefusal(damaged("Git gave fewer objects than it was asked for."), showPath(url));
+}
+
+interface Question {
+  readonly kind: ObjectKind;
+  readonly ids: readonly string[];
+  readonly maxBytes: number;
+  take(content: Buffer, id: string): void;
+  resolve(): void;
+  reject(fault: unknown): void;
+}
+
+function startReader(stop: () => void): {
+  begin(stdin: Writable): void;
+  read(chunk: Uint8Array): void;
+  readonly ask: AskForObjects;
+  close(): void;
+  end(answer: GitAnswer): void;
+} {
+  let input: Writable | undefined;
+  let question: Question | undefined;
+  let next = 0;
+  let ended: GitEnded | undefined;
+
+  const settle = (act: (asked: Question) => void): void => {
+    const asked = question;
+    question = undefined;
+    if (asked) act(asked);
+  };
+  const takeObject = (kind: string, size: number, content: Buffer): void => {
+    const id = question?.ids[next++];
+    if (question === undefined || id === undefined) return;
+    const algorithm = id.length === SHA1_LENGTH ? "sha1" : "sha256";
+    const digest = createHash(algorithm).update(`${kind} ${size}\0`).update(content).digest("hex");
+    if (digest !== id) throw damaged(`What it has as \`${id}\` is something else.`);
+    question.take(content, id);
+    if (next === question.ids.length) settle((asked) => asked.resolve());
+  };
+  const take = createObjectReader(() => question, takeObject);
+  return {
+    begin(stdin) {
+      input = stdin;
+    },
+    read(chunk) {
+      if (!question) return;
+      try {
+        take(chunk);
+      } catch (fault) {
+        settle((asked) => asked.reject(fault));
+        stop();
+      }
+    },
+    ask(kind, ids, maxBytes, takeContent) {
+      if (ids.length === 0) return Promise.resolve();
+      if (ended || input === undefined) return Promise.reject(ended);
+      next = 0;
+      const answered = new Promise<void>((resolve, reject) => {
+        question = { kind, ids, maxBytes, take: takeContent, resolve, reject };
+      });
+      input.write(`${ids.join("\n")}\n`);
+      return answered;
+    },
+    close: () => void input?.end(),
+    end(answer) {
+      const fault = new GitEnded(answer);
+      ended = fault;
+      settle((asked) => asked.reject(fault));
+    },
+  };
+}
+
+export const SHA1_LENGTH = 40;
+const HEADER = /^([0-9a-f]+) (\w+) (\d+)$/;
+const MAX_HEADER_BYTES = 256;
+
+/** Takes apart what git writes: a line with id, kind and size, the content, a line end, and so on. */
+function createObjectReader(
+  expected: () => Pick<Question, "kind" | "maxBytes"> | undefined,
+  consume: (kind: string, size: number, content: Buffer) => void,
+): (chunk: Uint8Array) => void {
+  let pending: Buffer[] = [];
+  let held = 0;
+  /** How many bytes are needed before there is something to do. */
+  let needed = 1;
+  let object: { readonly kind: string; readonly size: number } | undefined;
+
+  const readHeader = (bytes: Buffer): Buffer | undefined => {
+    const end = bytes.indexOf("\n");
+    if (end === -1 && bytes.length < MAX_HEADER_BYTES) return undefined;
+    const line = bytes.toString("latin1", 0, end === -1 ? MAX_HEADER_BYTES : end);
+    const [, , kind, digits] = HEADER.exec(line) ?? [];
+    const { kind: asked, maxBytes = 0 } = expected() ?? {};
+    if (kind === undefined || kind !== asked) {
+      throw damaged(`A ${nameOf(asked)} of it is not there: git says \`${line}\`.`);
+    }
+    const size = Number(digits);
+    if (size > maxBytes)
+      throw limited(`A ${nameOf(asked)} of it has ${size} bytes; ${maxBytes} are allowed.`);
+    object = { kind, size };
+    return bytes.subarray(end + 1);
+  };
+  const readContent = (bytes: Buffer): Buffer | undefined => {
+    if (object === undefined || bytes.length <= object.size) return undefined;
+    const { kind, size } = object;
+    object = undefined;
+    consume(kind, size, bytes.subarray(0, size));
+    return bytes.subarray(size + 1);
+  };
+
+  return (chunk) => {
+    pending.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    held += chunk.length;
+    if (held < needed) return;
+    let bytes: Buffer = Buffer.concat(pending);
+    for (;;) {
+      const rest = object === undefined ? readHeader(bytes) : readContent(bytes);
+      if (rest === undefined) break;
+      bytes = rest;
+    }
+    pending = [bytes];
+    held = bytes.length;
+    needed = object === undefined ? held + 1 : object.size + 1;
+  };
+}
+
+function nameOf(kind: ObjectKind | undefined): string {
+  return kind === "tree" ? "folder" : kind === "commit" ? "commit" : "file";
+}
