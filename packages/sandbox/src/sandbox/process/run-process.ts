@@ -118,8 +118,9 @@ export async function startAhead(request: AheadRequest): Promise<StartedAhead | 
   child.on("error", forget).on("exit", forget);
   const group = heldTo && pid !== undefined ? await holdProcess(pid, heldTo) : undefined;
   for (const [index, content] of handed.entries()) writeAll(child.stdio[3 + later + index], content);
+  const isWaiting = (): boolean => pid !== undefined && child.exitCode === null && child.signalCode === null;
   return {
-    isWaiting: () => pid !== undefined && child.exitCode === null && child.signalCode === null,
+    isWaiting,
     take() {
       forget();
       child.off("exit", forget);
@@ -127,7 +128,7 @@ export async function startAhead(request: AheadRequest): Promise<StartedAhead | 
       return { child, group };
     },
     drop() {
-      if (pid !== undefined) killTree(pid);
+      if (pid !== undefined && isWaiting()) killTree(pid); // Another process may have the number of one that ended.
       group?.remove();
       for (const stream of child.stdio) stream?.destroy();
     },
