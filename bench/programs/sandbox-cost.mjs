@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { createCommandFinder } from "@metier/base/programs";
 import { chooseSandbox, createBubblewrapCall } from "@metier/sandbox";
-import { BACKENDS, BARE, PLAIN, UNLIMITED } from "../sandbox/contestants.mjs";
+import { BACKENDS, BARE, BUBBLEWRAP, MADE_FOR_IT, PLAIN, UNLIMITED } from "../sandbox/contestants.mjs";
 
 /** @typedef {import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxCommand} Command */
 /** @typedef {() => Promise<void>} Run to its end; throws unless the command ended well */
@@ -42,6 +42,7 @@ const contestants = new Map();
 contestants.set(PLAIN, startPlainly(find("true") ?? "true", [], []));
 contestants.set(UNLIMITED, callBubblewrap());
 contestants.set(BARE, callBubblewrap(find("prlimit")));
+contestants.set(MADE_FOR_IT, await openBackend(BUBBLEWRAP, { stdin: "" }));
 for (const backend of BACKENDS) contestants.set(backend, await openBackend(backend));
 
 /** @type {Record<string, number[] | string>} */
@@ -98,13 +99,17 @@ function startPlainly(program, args, handed) {
     });
 }
 
-/** @param {import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxBackend} backend @returns {Promise<Run | string>} */
-async function openBackend(backend) {
+/**
+ * @param {import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxBackend} backend
+ * @param {Partial<Command>} [more]
+ * @returns {Promise<Run | string>}
+ */
+async function openBackend(backend, more) {
   const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted", limits: LIMITS });
   if (!sandbox) return probes.map(({ reason }) => reason).join(" ");
   const argv = sandbox.runsPrograms ? COMMAND.argv : ["bash", "-c", "true"];
   return async () => {
-    const outcome = await sandbox.run({ ...COMMAND, argv });
+    const outcome = await sandbox.run({ ...COMMAND, argv, ...more });
     if (outcome.exitCode !== 0) throw new Error(`${backend}: ${outcome.reason ?? outcome.stderr}`);
   };
 }

@@ -4,7 +4,10 @@ export const PLAIN = "plain spawn";
 /** The same profile, without the limits that `prlimit` sets inside. */
 export const UNLIMITED = "bare `bwrap`, without `prlimit`";
 export const BARE = "bare `bwrap`, same arguments";
+/** As the later commands of a run have it: the sandbox was made before. */
 export const BUBBLEWRAP = "bubblewrap";
+/** As the first ones have it, and those with standard input. */
+export const MADE_FOR_IT = "bubblewrap, made for the command";
 
 /** @type {readonly import("../../packages/sandbox/src/sandbox/sandbox.ts").SandboxBackend[]} */
 export const BACKENDS = [BUBBLEWRAP, "sandbox-runtime", "just-bash", "none"];

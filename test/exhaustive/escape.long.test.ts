@@ -12,9 +12,12 @@ import { describeSandbox } from "../support/sandbox.ts";
 
 describeSandbox("a program in bubblewrap", () => {
   describe.skipIf(!hasPython)("(its attempts are made with /usr/bin/python3)", () => {
-    describe.skipIf(!canBecomeNobody())("(root can start it as someone else)", () =>
-      describeAttempts("that an ordinary user has started", () => startAsNobody({ backend: "bubblewrap" })),
-    );
+    describe.skipIf(!canBecomeNobody())("(root can start it as someone else)", () => {
+      describeAttempts("that an ordinary user has started", () => startAsNobody({ backend: "bubblewrap" }));
+      describeAttempts("that an ordinary user has started in a sandbox that was made ahead", () =>
+        startAsNobody({ backend: "bubblewrap", ahead: true }),
+      );
+    });
 
     test(
       "would succeed without a sandbox, wherever that does no harm",

@@ -17,8 +17,10 @@ test("there are at least eighty attempts, each with a name of its own", () => {
 describeSandbox("a program in bubblewrap", () => {
   describe.skipIf(!hasPython)("(its attempts are made with /usr/bin/python3)", () => {
     const isRoot = process.getuid?.() === 0;
-    describeAttempts(isRoot ? "that root has started" : "that an ordinary user has started", () =>
-      startSuite({ backend: "bubblewrap" }),
+    const who = isRoot ? "root" : "an ordinary user";
+    describeAttempts(`that ${who} has started`, () => startSuite({ backend: "bubblewrap" }));
+    describeAttempts(`that ${who} has started in a sandbox that was made ahead`, () =>
+      startSuite({ backend: "bubblewrap", ahead: true }),
     );
   });
 });

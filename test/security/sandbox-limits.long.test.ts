@@ -1,12 +1,12 @@
 /** Commands that want more than they may have are ended, whoever starts them and however they hide it. */
 import { spawnSync } from "node:child_process";
-import { chownSync, existsSync, readdirSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cgroupHomes, chooseSandbox, countsByNamespace, groupPrefix, type Sandbox } from "@metier/sandbox";
 import { describe, expect, test } from "vitest";
 import { AS_NOBODY, canBecomeNobody, NOBODY, SANDBOXED_COMMAND } from "../support/nobody.ts";
 import { describeSandbox } from "../support/sandbox.ts";
-import { LIMITS, openShell, uniqueSleep, untilGone } from "../support/sandbox-shell.ts";
+import { findProcesses, LIMITS, openShell, uniqueSleep, untilGone } from "../support/sandbox-shell.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -76,9 +76,7 @@ function limitConformance(backend: "bubblewrap" | "none"): void {
     const { run } = await openShell(() => open(backend));
     await run("sleep 0.4", { limits: { ...LIMITS, maxProcesses: 30 } });
     const own = (): readonly string[] =>
-      cgroupHomes().flatMap(({ folder }) =>
-        readdirSync(folder).filter((name) => name.startsWith(groupPrefix())),
-      );
+      cgroupHomes().flatMap(({ folder }) => ownGroups(folder).filter((name) => !isWaiting(folder, name)));
     for (let attempt = 0; attempt < 100 && own().length > 0; attempt += 1) {
       await new Promise((resume) => setTimeout(resume, 25));
     }
@@ -112,16 +110,42 @@ describeSandbox("limits of the kernel", () => {
     async () => {
       const { run } = await openShell(() => open("bubblewrap"));
       const [home] = cgroupHomes().filter(({ controllers }) => controllers.includes("pids"));
-      const groups: string[] = [];
       const limits = { ...LIMITS, maxProcesses: 30 };
-      const ended = run("sleep 1", { limits });
-      for (let attempt = 0; attempt < 40 && groups.length === 0; attempt += 1) {
+      const seconds = `2.${Math.floor(Math.random() * 1_000_000)}`;
+      const ended = run(`sleep ${seconds}`, { limits });
+      let groups: readonly string[] = [];
+      for (let attempt = 0; attempt < 90 && groups.length === 0; attempt += 1) {
         await new Promise((resume) => setTimeout(resume, 20));
-        const own = readdirSync(home?.folder ?? "").filter((name) => name.startsWith(groupPrefix()));
-        groups.push(...own.map((name) => join(home?.folder ?? "", name)));
+        groups = groupsOf(home?.folder ?? "", findProcesses(seconds));
       }
       expect(groups).toHaveLength(1);
       expect((await ended).ended).toBe("exited");
     },
   );
 });
+
+function ownGroups(home: string): readonly string[] {
+  return readdirSync(home).filter((name) => name.startsWith(groupPrefix()));
+}
+
+function membersOf(home: string, group: string): readonly string[] {
+  try {
+    return readFileSync(join(home, group, "cgroup.procs"), "utf8").split("\n");
+  } catch {
+    return []; // It was removed meanwhile.
+  }
+}
+
+/** Those that have one of these processes, and not Metier. */
+function groupsOf(home: string, pids: readonly string[]): readonly string[] {
+  return ownGroups(home).filter((group) => {
+    const members = membersOf(home, group);
+    return !members.includes(String(process.pid)) && members.some((pid) => pids.includes(pid));
+  });
+}
+
+/** Whether it is that of a sandbox which waits for the next command. */
+function isWaiting(home: string, group: string): boolean {
+  const waiting = findProcesses("metier-start");
+  return membersOf(home, group).some((pid) => waiting.includes(pid));
+}

@@ -14,7 +14,13 @@ export {
   showPath,
   withContained,
 } from "./files/open-contained.ts";
-export { LEAVE_OUT_OF_BUNDLE, ownFile, packageFolder, runsFromSources } from "./files/own-package.ts";
+export {
+  findThreadProgram,
+  LEAVE_OUT_OF_BUNDLE,
+  ownFile,
+  packageFolder,
+  runsFromSources,
+} from "./files/own-package.ts";
 export { makePrivate, makePrivateFolder, readPrivate } from "./files/private-files.ts";
 export {
   type BoundedRead,

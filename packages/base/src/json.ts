@@ -3,6 +3,7 @@
  * come from someone nobody trusts: a schema that is wrong, too large or too slow is a fault in the answer, never an
  * exception. The validator is loaded on first use.
  */
+import { dropOldest } from "./bounded.ts";
 import type { CompiledSchema } from "./json-schema-engine.ts";
 import type { Json } from "./json-value.ts";
 import { done, type Result, refused } from "./result.ts";
@@ -55,7 +56,7 @@ async function findValidator(schema: JsonSchema): Promise<CompiledSchema> {
     const { compileSchema } = await import("./json-schema-engine.ts");
     validator = compileSchema(schema);
     if (text.length <= LONGEST_TEXT) compiledTexts.set(text, validator);
-    if (compiledTexts.size > MOST_TEXTS) compiledTexts.delete(compiledTexts.keys().next().value ?? text);
+    dropOldest(compiledTexts, MOST_TEXTS);
   }
   compiled.set(schema, validator);
   return validator;

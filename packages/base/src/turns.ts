@@ -11,6 +11,8 @@ import { dirname } from "node:path";
 import { MetierError } from "./errors.ts";
 import { isAlive } from "./programs.ts";
 
+export { dropOldest } from "./bounded.ts";
+
 /** No holder needs a hundredth of this; one that took longer asks `isHeld` before it writes. */
 const STALE_AFTER_MS = 5_000;
 /** Taking a lock away is two file operations. */

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../test/support/repository.ts";
 import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
-import { findPackage, ownFile, packageFolder, runsFromSources } from "../src/files/own-package.ts";
+import {
+  findPackage,
+  findThreadProgram,
+  ownFile,
+  packageFolder,
+  runsFromSources,
+} from "../src/files/own-package.ts";
 import { VERSION } from "../src/places.ts";
 
 const PARTS = ["skills", "dist/inside", "dist/just-bash"];
@@ -13,6 +19,12 @@ test("[L2] in a clone the package is the one beside, and its sources run", () =>
   expect(ownFile()).toBe(join(ROOT, "packages/base/src/files/own-package.ts"));
   expect(packageFolder()).toBe(join(ROOT, "packages/metier"));
   expect(runsFromSources()).toBe(true);
+});
+
+test("the program of a thread is that of the sources in a clone, and nothing where there is none", () => {
+  const source = "skills/src/catalog/ahead-thread.ts";
+  expect(findThreadProgram(source, "dist/none.js")).toBe(join(ROOT, "packages", source));
+  expect(findThreadProgram("skills/src/none.ts", "package.json")).toBeUndefined();
 });
 
 test("[L2] built code finds the package it lies in", () => {

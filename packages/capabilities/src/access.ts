@@ -3,6 +3,7 @@
  * often. What is not seen is not used.
  */
 import { showValue, tellMoved } from "@metier/base/text";
+import { dropOldest } from "@metier/base/turns";
 import { isCapabilityId } from "@metier/skills";
 import {
   type Answer,
@@ -164,7 +165,7 @@ export function createRateLimits({
       recent.push(time);
       calls.delete(key);
       calls.set(key, recent);
-      if (calls.size > MOST_COUNTED) calls.delete(calls.keys().next().value ?? key);
+      dropOldest(calls, MOST_COUNTED);
       return undefined;
     },
     forget(isMeant) {

@@ -3,6 +3,7 @@
  * as a plan: what exactly is to be done, for whom, and under which id it can be asked for again.
  */
 import { randomBytes } from "node:crypto";
+import { dropOldest } from "@metier/base/turns";
 import { type Answer, answerFault, answerWith, type CapabilityFault } from "./capability.ts";
 import type {
   BrokerCallOptions,
@@ -122,7 +123,7 @@ export function createMutationPlans(now: () => number = Date.now): MutationPlans
       kept.set(plan.planId, { plan, until: now() + KEPT_FOR_MS });
       const [oldest, ...others] = ofUser(plan.caller.userId);
       if (oldest && others.length >= MOST_OF_ONE_USER) kept.delete(oldest.planId);
-      if (kept.size > MOST_PLANS) kept.delete(kept.keys().next().value ?? "");
+      dropOldest(kept, MOST_PLANS);
     },
     settle: ({ planId }) => void kept.delete(planId),
     forget(isMeant) {

@@ -3,13 +3,11 @@
  * left. The reports are those of `scanSkill`, in the order in which the skills were added. Where no thread can be had, or one
  * is lost, this one does the work.
  */
-import { existsSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { packageFolder, runsFromSources } from "@metier/base/files";
+import { findThreadProgram } from "@metier/base/files";
 import { openKnownScans, startKeys } from "./known-scans.ts";
 import {
   type RecallScan,
@@ -170,7 +168,7 @@ interface ScanThread {
 }
 
 function startThreads(workerData: ScanThreadData, keep: (answer: ScanAnswer) => void): ScanThread[] {
-  const file = threadFile();
+  const file = findThreadProgram("scan/src/scan-thread.ts", "dist/threads/scan.js");
   const count = file === undefined ? 0 : Math.min(availableParallelism() - 1, MOST_THREADS);
   try {
     return Array.from({ length: count }, () => startThread(file ?? "", workerData, keep));
@@ -209,12 +207,4 @@ function startThread(
       return Promise.race([said, ended]);
     },
   };
-}
-
-/** Where Metier became a part of a bundle, the program of a thread is not there. */
-function threadFile(): string | undefined {
-  const folder = packageFolder();
-  if (folder === undefined) return undefined;
-  const file = runsFromSources() ? "../scan/src/scan-thread.ts" : "dist/threads/scan.js";
-  return existsSync(join(folder, file)) ? join(folder, file) : undefined;
 }

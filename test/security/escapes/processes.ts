@@ -3,6 +3,7 @@ import { type Attempt, bash, python } from "./attempt.ts";
 
 /** Every process of an attempt has `$LASTING` on its command line; the host looks for it when the run is over. */
 const ENDED_WITH_THE_RUN = { none: "also without a sandbox Metier ends what a command has started" };
+const ONLY_BUBBLEWRAP = { none: "only bubblewrap has such a process" };
 const HARMS_US = { none: "it would end the tests" };
 
 /** Never in the namespace of the machine, whatever became of the sandbox. */
@@ -125,7 +126,57 @@ for name in os.listdir("/proc/1/fd"):
         return True
 return False`),
     told: "program",
-    control: { none: "only bubblewrap has such a process" },
+    control: ONLY_BUBBLEWRAP,
+  },
+  {
+    id: "reach-holder-root",
+    tries: "look at the machine through the processes that hold the sandbox",
+    program: python(`
+for number in set(range(1, 8)) - {os.getpid()}:
+    for place in ("root", "cwd", "root/host", "cwd/host"):
+        try:
+            print(open(f"/proc/{number}/{place}{env['OUTSIDE']}/secret.txt").read())
+            return True
+        except OSError:
+            pass
+        if os.path.isdir(f"/proc/{number}/{place}/host"):
+            return True
+return False`),
+    told: "program",
+    control: ONLY_BUBBLEWRAP,
+  },
+  {
+    id: "reach-holder-memory",
+    tries: "open the memory, the program or the descriptors of the processes that hold the sandbox",
+    program: python(`
+for number in set(range(1, 8)) - {os.getpid(), os.getppid() if os.getppid() > 2 else 0}:
+    for look in (lambda at: open(at + "/mem", "r+b"), lambda at: os.readlink(at + "/exe"), lambda at: os.listdir(at + "/fd")):
+        try:
+            look(f"/proc/{number}")
+            return True
+        except OSError:
+            pass
+return False`),
+    told: "program",
+    control: ONLY_BUBBLEWRAP,
+  },
+  {
+    id: "outlive-holder",
+    tries: "end a process that holds the sandbox, and live on",
+    program: bash('setsid sleep "$LASTING" & sleep 0.2; kill -KILL 1; kill -KILL 2; sleep "$LASTING"'),
+    told: "host",
+    limits: SHORT,
+    endings: ["signalled", "timeout"],
+    control: HARMS_US,
+  },
+  {
+    id: "outlive-holder-stopped",
+    tries: "stop a process that holds the sandbox, and live on",
+    program: bash('setsid sleep "$LASTING" & kill -STOP 1; kill -STOP 2; return 1'),
+    told: "host",
+    limits: SHORT,
+    endings: ["timeout"],
+    control: HARMS_US,
   },
   {
     id: "harm-end",

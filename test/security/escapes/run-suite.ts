@@ -1,8 +1,9 @@
 /**
  * A program: the attempts on one backend, as the user who starts it.
  *
- *     node test/security/escapes/run-suite.ts [--backend bubblewrap] [--only word] [--promised] [--json]
+ *     node test/security/escapes/run-suite.ts [--backend bubblewrap] [--only word] [--promised] [--ahead] [--json]
  *
+ * With `--ahead` each is made in a sandbox that was made ahead, as those of the later commands of a run are.
  * On `none` only those are tried that do no harm, to show that they would succeed without a sandbox.
  */
 import { spawnSync } from "node:child_process";
@@ -10,6 +11,7 @@ import { randomUUID } from "node:crypto";
 import { openSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chooseSandbox, type Sandbox, type SandboxBackend } from "@metier/sandbox";
+import { withSandboxAhead } from "../../support/sandbox-ahead.ts";
 import type { Attempt } from "./attempt.ts";
 import { attempts } from "./attempts.ts";
 import { canShow } from "./controls.ts";
@@ -30,8 +32,13 @@ const AT_ONCE = 4;
 /** A descriptor beyond those that a sandbox uses itself. */
 const OPEN_FOLDER = 40;
 
-async function runSuite(backend: SandboxBackend, isWanted: (attempt: Attempt) => boolean): Promise<Report> {
-  const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted" });
+async function runSuite(
+  backend: SandboxBackend,
+  isWanted: (attempt: Attempt) => boolean,
+  isAhead: boolean,
+): Promise<Report> {
+  const { sandbox: found, probes } = await chooseSandbox({ backend, trust: "trusted" });
+  const sandbox = found && isAhead ? withSandboxAhead(found) : found;
   if (!sandbox) {
     const missing = probes.map(({ reason }) => reason).join(" ");
     return { backend, trials: [], isUnharmed: true, missing };
@@ -43,7 +50,7 @@ async function runSuite(backend: SandboxBackend, isWanted: (attempt: Attempt) =>
       chosen.filter((attempt) => !isAlone(attempt)),
       sandbox,
       around,
-      AT_ONCE,
+      isAhead ? 1 : AT_ONCE,
     );
     const alone = await tryAll(chosen.filter(isAlone), sandbox, around, 1);
     return { backend, trials: [...together, ...alone], isUnharmed: await around.isWhole() };
@@ -114,6 +121,7 @@ const { values } = parseArgs({
     backend: { type: "string", default: "bubblewrap" },
     only: { type: "string", default: "" },
     promised: { type: "boolean", default: false },
+    ahead: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
@@ -123,6 +131,6 @@ else {
   const backend = values.backend as SandboxBackend;
   const isWanted = (attempt: Attempt): boolean =>
     attempt.id.includes(values.only) && (!values.promised || isPromised(backend, attempt));
-  const report = await runSuite(backend, isWanted);
+  const report = await runSuite(backend, isWanted, values.ahead);
   process.stdout.write(values.json ? JSON.stringify(report) : describeReport(report));
 }

@@ -14,14 +14,19 @@ export interface SuiteRequest {
   readonly backend: Report["backend"];
   /** Only what the backend is meant to contain. */
   readonly promised?: boolean;
+  /** Each in a sandbox that was made ahead. */
+  readonly ahead?: boolean;
   /** What starts it: `setpriv` with its options. */
   readonly through?: readonly string[];
   /** Where it may write. Default: the temporary folder of the machine. */
   readonly folder?: string;
 }
 
-export async function startSuite({ backend, promised, through = [], folder }: SuiteRequest): Promise<Report> {
-  const options = ["--backend", backend, "--json", ...(promised ? ["--promised"] : [])];
+export async function startSuite(request: SuiteRequest): Promise<Report> {
+  const { backend, promised, ahead, through = [], folder } = request;
+  const options = ["--backend", backend, "--json"];
+  if (promised) options.push("--promised");
+  if (ahead) options.push("--ahead");
   const [program = "", ...args] = [...through, process.execPath, SUITE, ...options];
   const child = spawn(program, args, {
     env: { ...process.env, ...(folder !== undefined && { TMPDIR: folder }) },

@@ -64,6 +64,14 @@ export function runsFromSources(): boolean {
   return isSource(ownFile());
 }
 
+/** The program of a thread: its file in the sources, from `packages` on, and in the package. Nothing in a bundle, which lacks it. */
+export function findThreadProgram(source: string, built: string): string | undefined {
+  const folder = packageFolder();
+  if (folder === undefined) return undefined;
+  const program = runsFromSources() ? join(folder, "..", source) : join(folder, built);
+  return existsSync(program) ? program : undefined;
+}
+
 function isSource(own: string | undefined): boolean {
   return own !== undefined && basename(own) === "own-package.ts";
 }

@@ -2,6 +2,7 @@
  * Tokens whose form, signature and claims were checked already: a command that asks a hundred times brings the same one each
  * time. Only the very same text counts, only while its claims hold; whether it was revoked is asked each time elsewhere.
  */
+import { dropOldest } from "@metier/base/turns";
 import type { VerifiedToken } from "./read-token.ts";
 
 interface CheckedTokens {
@@ -28,7 +29,7 @@ export function rememberChecked(): CheckedTokens {
     keep(token, verified, now) {
       if (token.length > LONGEST_KEPT) return;
       kept.set(token, { verified, from: now });
-      if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? token);
+      dropOldest(kept, MOST_KEPT);
     },
   };
 }

@@ -5,6 +5,7 @@
  * and opens as it did.
  */
 import { createHmac, randomBytes } from "node:crypto";
+import { dropOldest } from "@metier/base/turns";
 import type { RecordStore, StoredRecord } from "../record-store.ts";
 import { forAllTenants, forTenant } from "../tenant-scope.ts";
 import { deriveKey, type KeySet, type KeyUse, type MasterKey, sealedUnder, sealWith } from "./master-key.ts";
@@ -69,8 +70,7 @@ export function openTenantKeys({ records, master, now = Date.now }: TenantKeyPar
       known.set(tenant, entry);
       // Whoever asked hears of it, and the next one looks again.
       keys.catch(() => known.get(tenant) === entry && known.delete(tenant));
-      const [oldest] = known.keys();
-      if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+      dropOldest(known, MOST_KNOWN);
       return keys;
     },
     async destroy(tenant) {

@@ -4,6 +4,7 @@
  * has stored since this process began to work on it.
  */
 import { type Refusal, refused } from "@metier/base/result";
+import { dropOldest } from "@metier/base/turns";
 import type { BlobStore, SnapshotScope } from "../snapshot-store.ts";
 
 export interface SnapshotLimits {
@@ -106,8 +107,7 @@ export async function sumBytes(blobs: BlobStore, prefixes: readonly string[]): P
 }
 
 function forgetOldest(runs: Map<string, number>): void {
-  const [oldest] = runs.keys();
-  if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
+  dropOldest(runs, MOST_RUNS);
 }
 
 function full(what: string, bytes: number, most: number): SnapshotsFull {

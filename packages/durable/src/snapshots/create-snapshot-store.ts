@@ -1,7 +1,7 @@
 /** Snapshots of work folders over any blob store: what a folder holds, as encrypted blobs and a manifest that names them. */
 import { realpathSync } from "node:fs";
 import { done, type Result } from "@metier/base/result";
-import { createTurns, mapBounded } from "@metier/base/turns";
+import { createTurns, dropOldest, mapBounded } from "@metier/base/turns";
 import type { NeededSnapshot } from "../journal-store.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { BlobStore, SnapshotScope, SnapshotStore, TenantSnapshots } from "../snapshot-store.ts";
@@ -132,8 +132,7 @@ function recall(folders: Map<string, ReadFiles>, key: string): ReadFiles {
   const known: ReadFiles = folders.get(key) ?? new Map();
   folders.delete(key);
   folders.set(key, known);
-  const [oldest] = folders.keys();
-  if (folders.size > MOST_FOLDERS && oldest !== undefined) folders.delete(oldest);
+  dropOldest(folders, MOST_FOLDERS);
   return known;
 }
 

@@ -1,5 +1,5 @@
 /** The port through which a program keeps runs where it wants, what is kept of one, and a store that lives in memory. */
-
+import { dropOldest } from "@metier/base/turns";
 import type { RunSummary } from "./kept-runs.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { RunState } from "./run-view.ts";
@@ -90,7 +90,7 @@ export function createMemoryRunStore(most: number = MOST_IN_MEMORY): RunStore {
       const known = runs.get(run.runId);
       if (known) known.run = run;
       else runs.set(run.runId, { run, events: [] });
-      if (runs.size > most) runs.delete(runs.keys().next().value ?? "");
+      dropOldest(runs, most);
     },
     append: (event) => void runs.get(event.runId)?.events.push(event),
     list(query) {

@@ -3,6 +3,7 @@
  * Made from the current snapshot when it is first asked, without reading anything; views with the same rules share it.
  */
 import { nameMatcher } from "@metier/base/text";
+import { dropOldest } from "@metier/base/turns";
 import type { RunLimits } from "@metier/run";
 import { Catalog, type Skill } from "@metier/skills";
 import type { Config, LoadedConfig, RunsConfig } from "@metier/skills/config";
@@ -46,8 +47,7 @@ export function createNarrowings(parts: NarrowingParts): (rules: NarrowingRules)
     const narrowing = known.get(key) ?? narrow(parts, rules);
     known.delete(key); // The last used one is the last in the order.
     known.set(key, narrowing);
-    const [oldest] = known.keys();
-    if (known.size > MOST_KEPT && oldest !== undefined) known.delete(oldest);
+    dropOldest(known, MOST_KEPT);
     return narrowing;
   };
 }

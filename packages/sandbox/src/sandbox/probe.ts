@@ -5,7 +5,7 @@ import { type Controller, cgroupHomes } from "./process/cgroup-homes.ts";
 import { countsByNamespace } from "./process/kernel-limits.ts";
 import { readText } from "./process/process-tree.ts";
 import type { BroughtPrograms } from "./programs.ts";
-import type { Sandbox, SandboxBackend, SandboxLimits } from "./sandbox.ts";
+import type { Sandbox, SandboxBackend, SandboxCommand, SandboxLimits } from "./sandbox.ts";
 import type { World } from "./world/world.ts";
 
 /** What a sandbox is made from here. */
@@ -51,9 +51,16 @@ export const PROBE_WORLD: World = {
 
 export const PROBE_LIMITS: SandboxLimits = { timeoutMs: 10_000, maxOutputBytes: 4096 };
 
+export const PROBE_COMMAND: SandboxCommand = {
+  argv: ["true"],
+  world: PROBE_WORLD,
+  env: {},
+  limits: PROBE_LIMITS,
+};
+
 /** Really starts something. What went wrong, or nothing. */
 export async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
-  const outcome = await sandbox.run({ argv: ["true"], world: PROBE_WORLD, env: {}, limits: PROBE_LIMITS });
+  const outcome = await sandbox.run(PROBE_COMMAND);
   if (outcome.exitCode === 0) return undefined;
   return outcome.reason ?? outcome.stderr.split("\n")[0] ?? outcome.ended;
 }

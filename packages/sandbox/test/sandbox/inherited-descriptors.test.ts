@@ -4,9 +4,9 @@ import { openSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../../test/support/repository.ts";
-import { coverInherited } from "../../src/sandbox/process/run-process.ts";
+import { coverInherited } from "../../src/sandbox/process/inherited-descriptors.ts";
 
-const MODULE = join(ROOT, "packages/sandbox/src/sandbox/process/run-process.ts");
+const MODULE = join(ROOT, "packages/sandbox/src/sandbox/process/inherited-descriptors.ts");
 
 /** Node itself closes low ones. */
 const OPEN = 23;

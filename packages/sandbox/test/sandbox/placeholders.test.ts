@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
-import { holdPlaces } from "../../src/sandbox/bubblewrap/bubblewrap.ts";
+import { holdPlaces } from "../../src/sandbox/bubblewrap/held-places.ts";
 
 test("holds only what is not there, and leaves nothing behind", () => {
   const root = temporaryFolder();

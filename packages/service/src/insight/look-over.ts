@@ -2,6 +2,7 @@
  * What takes long to know of a skill: its content identity, what the scan finds, what other programs make of it. Kept by
  * content: the same bytes are looked over once, however often somebody asks.
  */
+import { dropOldest } from "@metier/base/turns";
 import { type ClientReport, checkCompat } from "@metier/install/publish";
 import { candidateForFile, type SkillCandidate } from "@metier/skills";
 import type { ScanSeverity } from "@metier/skills/config";
@@ -44,8 +45,7 @@ function keep(kept: Map<string, Promise<LookedOver>>, key: string, looked: Promi
   kept.delete(key);
   kept.set(key, looked);
   looked.catch(() => kept.delete(key)); // Whoever asked hears of it; the next one tries again.
-  const [oldest] = kept.keys();
-  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  dropOldest(kept, MOST_KEPT);
 }
 
 async function lookAt(

@@ -3,6 +3,7 @@
  * credential that has signed in from there before goes on, so that one bad neighbour behind the same address shuts nobody out.
  */
 import { createHash } from "node:crypto";
+import { dropOldest } from "@metier/base/turns";
 
 const WINDOW_MS = 60_000;
 const MOST_ADDRESSES = 10_000;
@@ -30,8 +31,7 @@ export function createSignInLimit(mostFailures: number): SignInLimit {
     if (state.endsAt <= now) Object.assign(state, { failures: 0, endsAt: now + WINDOW_MS });
     states.delete(address);
     states.set(address, state);
-    const [oldest] = states.keys();
-    if (states.size > MOST_ADDRESSES && oldest !== undefined) states.delete(oldest);
+    dropOldest(states, MOST_ADDRESSES);
     return state;
   };
   return {

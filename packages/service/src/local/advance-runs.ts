@@ -4,6 +4,7 @@
  */
 import { done, type Refusal, type Result } from "@metier/base/result";
 import { forUploader } from "@metier/base/text";
+import { dropOldest } from "@metier/base/turns";
 import {
   type AdvanceOutcome,
   type DurableRun,
@@ -151,8 +152,7 @@ function openOver(
   known.delete(key);
   known.set(key, metier);
   metier.catch(() => known.delete(key)); // Whoever advances the run hears of it, and the next one tries again.
-  const [oldest] = known.keys();
-  if (known.size > MOST_OPEN && oldest !== undefined) known.delete(oldest);
+  dropOldest(known, MOST_OPEN);
   return metier;
 }
 

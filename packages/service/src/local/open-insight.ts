@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { MetierError } from "@metier/base/errors";
 import type { JsonObject } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
+import { dropOldest } from "@metier/base/turns";
 import { readOrder, toRequest } from "@metier/run";
 import { createPathHider, type PathHider } from "@metier/run/events";
 import type { Metier } from "@metier/runtime";
@@ -80,8 +81,7 @@ export function openLocalInsight(parts: LocalInsightParts): LocalInsight {
       snapshots.delete(tenant);
       snapshots.set(tenant, { catalog: own.catalog, uploads, insight });
       insight.catch(() => snapshots.delete(tenant)); // Whoever asked hears of it.
-      const [oldest] = snapshots.keys();
-      if (snapshots.size > MOST_TENANTS && oldest !== undefined) snapshots.delete(oldest);
+      dropOldest(snapshots, MOST_TENANTS);
       return insight;
     },
     onChange(listener) {

@@ -1,6 +1,7 @@
 /** The skills of one machine, with their content identities: computed when somebody asks, and believed for a moment. */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import { dropOldest } from "@metier/base/turns";
 import { identifyContent, type SkillContent } from "@metier/skills/trust";
 import type { ServedSkill } from "../shelf/skill-shelf.ts";
 
@@ -43,8 +44,7 @@ export function openHomeSkills(list: HomeSkills["list"], now: () => number): Hom
         found = { at: now(), digest: identity.ok ? identity.value.digest : undefined };
         known.delete(place);
         known.set(place, found);
-        const [oldest] = known.keys();
-        if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+        dropOldest(known, MOST_KNOWN);
       }
       const { digest } = found;
       return digest === undefined ? undefined : { ...skill, content, digest, entry: nameEntry(content) };

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { canonicalText, type JsonObject, presentFields } from "@metier/base/json";
 import { choiceShape, fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
+import { dropOldest } from "@metier/base/turns";
 import type { RecordStore } from "@metier/durable";
 import type { PublishedContent } from "./published-skills.ts";
 
@@ -62,8 +63,7 @@ export function openCatalogs(records: RecordStore, now: () => number): PinnedCat
   const remember = (name: string, catalog: KnownCatalog): void => {
     known.delete(name);
     known.set(name, catalog);
-    const [oldest] = known.keys();
-    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    dropOldest(known, MOST_KNOWN);
   };
   return {
     async keep(tenant, skills) {

@@ -4,7 +4,7 @@
  * The same content from two homes may be two snapshots, since files have times.
  */
 import { done, type Result } from "@metier/base/result";
-import { mapBounded } from "@metier/base/turns";
+import { dropOldest, mapBounded } from "@metier/base/turns";
 import { forTenant, type NeededSnapshot, type RecordStore, type SnapshotRefusal } from "@metier/durable";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
@@ -64,8 +64,7 @@ export function openPublisher({ records, contents, now }: PublisherParts): Skill
     await forTenant(DEFAULT_TENANT, () => renew(records, published));
     known.delete(id);
     known.set(id, { at: now(), skill: published });
-    const [oldest] = known.keys();
-    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    dropOldest(known, MOST_KNOWN);
     return done(published);
   };
   return {

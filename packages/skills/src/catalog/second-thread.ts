@@ -3,10 +3,9 @@
  * begins at the front, until they meet. What it has read comes back as entries of an index, so that the search and all
  * that follows are the same as with one thread. Where it cannot be had, this thread does everything.
  */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { MessagePort, Worker } from "node:worker_threads";
-import { packageFolder, runsFromSources } from "@metier/base/files";
+import { findThreadProgram } from "@metier/base/files";
 import type { Profile } from "../validate/profiles.ts";
 import { type OldIndex, openEntries } from "./index-file.ts";
 
@@ -53,21 +52,13 @@ export const STATE = { free: 0, here: 1, there: 2, done: 3, failed: 4 } as const
 const PATIENCE_MS = 10_000;
 
 export const startReadAhead: StartReadAhead = (work) => {
-  const program = findProgram();
+  const program = findThreadProgram("skills/src/catalog/ahead-thread.ts", "dist/ahead/ahead-thread.js");
   if (program === undefined) return undefined;
   const batches = Math.ceil(work.folders.length / AHEAD_BATCH);
   const states = new Int32Array(new SharedArrayBuffer(batches * Int32Array.BYTES_PER_ELEMENT));
   const port = startThread(program, { ...work, states });
   return port && followThread(port, work.folders, states);
 };
-
-function findProgram(): string | undefined {
-  const folder = packageFolder();
-  if (folder === undefined) return undefined; // Part of somebody's bundle, without its files.
-  const built = join(folder, "dist", "ahead", "ahead-thread.js");
-  const program = runsFromSources() ? join(folder, "../skills/src/catalog/ahead-thread.ts") : built;
-  return existsSync(program) ? program : undefined;
-}
 
 function startThread(program: string, task: Omit<AheadTask, "port">): MessagePort | undefined {
   const threads = process.getBuiltinModule("node:worker_threads");

@@ -2,16 +2,14 @@
  * The bubblewrap backend: each command gets namespaces, mounts and limits of its own and ends with all its children, also
  * when Metier itself is killed. The environment reaches bubblewrap through a pipe, since command lines are public.
  */
-import { randomUUID } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
 import { isInside, realPathOr } from "@metier/base/places";
-import { isAlive } from "@metier/base/programs";
 import { insideCommand } from "../inside-programs.ts";
 import {
   findHeldLimits,
   installCommand,
   kernelCommand,
+  PROBE_COMMAND,
+  PROBE_WORLD,
   probeOnce,
   tryOut,
   unavailable,
@@ -19,7 +17,7 @@ import {
 } from "../probe.ts";
 import { mustHoldFromStart, withRlimits } from "../process/kernel-limits.ts";
 import { readSignal } from "../process/process-output.ts";
-import { type ProcessRequest, runProcess } from "../process/run-process.ts";
+import { type ProcessRequest, runProcess, type StartedAhead } from "../process/run-process.ts";
 import { ownFolders } from "../process/work-folders.ts";
 import { type BroughtPrograms, NO_PROGRAMS } from "../programs.ts";
 import {
@@ -30,9 +28,20 @@ import {
   type SandboxCommand,
 } from "../sandbox.ts";
 import { refreshWorld } from "../world/build-world.ts";
-import { HARMLESS_FILES } from "../world/private-places.ts";
 import type { World } from "../world/world.ts";
-import { buildProfile, sandboxIdentity } from "./profile.ts";
+import { type BaseParts, sandboxIdentity } from "./base-mounts.ts";
+import { type HeldPlaces, holdPlaces } from "./held-places.ts";
+import {
+  ARGS_DESCRIPTOR,
+  encodeArguments,
+  type KeptAhead,
+  keepAhead,
+  makeSandbox,
+  STARTER_NAME,
+  sayStart,
+  stampBase,
+} from "./made-ahead.ts";
+import { buildInner, buildProfile } from "./profile.ts";
 import { buildSeccompFilter } from "./seccomp-filter.ts";
 
 interface BubblewrapParts {
@@ -47,39 +56,89 @@ interface BubblewrapParts {
 /** Where a command sees the programs of the machine. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/nix/store"];
 
-/** After the three standard streams. */
-const ARGS_DESCRIPTOR = 3;
-
 type BubblewrapCall = Required<Pick<ProcessRequest, "program" | "args" | "handed">>;
 
 /** How bubblewrap is called for a command; starts nothing. */
-export function createBubblewrapCall({
-  bwrap,
-  prlimit,
-  programs = NO_PROGRAMS,
-}: BubblewrapParts): (world: World, command: SandboxCommand) => BubblewrapCall {
-  const identity = sandboxIdentity();
-  const seccomp = buildSeccompFilter();
-  const limiter = seenInside(prlimit);
-  const brought = { ...programs, files: { ...programs.files, node: process.execPath } };
+export function createBubblewrapCall(
+  parts: BubblewrapParts,
+): (world: World, command: SandboxCommand) => BubblewrapCall {
+  const { base, seccomp } = readParts(parts);
+  const limiter = seenInside(parts.prlimit);
   return (world, command) => {
-    const parts = { command, world, identity, programs: brought, seccomp };
-    const { args, handed } = buildProfile(parts, ARGS_DESCRIPTOR + 1);
-    const relay = command.egressSocket === undefined ? [] : [...insideCommand("metier-sb"), "relay", "--"];
-    const started = withRlimits(limiter, command.limits, [...relay, ...command.argv], true);
+    const { args, handed } = buildProfile({ ...base, command, world, seccomp }, ARGS_DESCRIPTOR + 1);
     return {
-      program: bwrap,
-      args: ["--args", String(ARGS_DESCRIPTOR), "--", ...started],
-      handed: [args.map((arg) => `${arg}\0`).join(""), ...handed],
+      program: parts.bwrap,
+      args: [
+        "--args",
+        String(ARGS_DESCRIPTOR),
+        "--",
+        ...withRlimits(limiter, command.limits, wordsOf(command), true),
+      ],
+      handed: [encodeArguments(args), ...handed],
     };
+  };
+}
+
+interface ReadParts {
+  readonly base: BaseParts;
+  readonly seccomp: Uint8Array | undefined;
+}
+
+function readParts({ programs = NO_PROGRAMS }: BubblewrapParts): ReadParts {
+  const brought = { ...programs, files: { ...programs.files, node: process.execPath } };
+  return { base: { identity: sandboxIdentity(), programs: brought }, seccomp: buildSeccompFilter() };
+}
+
+/** What starts a command inside. */
+function wordsOf({ argv, egressSocket }: SandboxCommand): readonly string[] {
+  return egressSocket === undefined ? argv : [...insideCommand("metier-sb"), "relay", "--", ...argv];
+}
+
+type StartedCall = BubblewrapCall & Pick<ProcessRequest, "ahead">;
+
+interface KeptSandboxes extends Pick<KeptAhead, "makeNext"> {
+  /** How a command is started in a sandbox that was made ahead, where there is one and it will do. */
+  call(world: World, command: SandboxCommand): StartedCall | undefined;
+}
+
+function keepSandboxes(parts: BubblewrapParts): KeptSandboxes {
+  const { base, seccomp } = readParts(parts);
+  const program = realPathOr(parts.bwrap);
+  const callIn = (
+    take: () => StartedAhead | undefined,
+    world: World,
+    command: SandboxCommand,
+  ): StartedCall | undefined => {
+    const said = command.stdin === undefined ? sayStart(wordsOf(command), command.limits) : undefined;
+    const ahead = said && take();
+    if (!ahead) return undefined;
+    const told = { ...command, env: { ...command.env, ...said } };
+    const { args, handed } = buildInner({ ...base, command: told, world, seccomp }, ARGS_DESCRIPTOR + 1);
+    return { program, args: [], handed: [encodeArguments(args), ...handed], ahead };
+  };
+  const kept = keepAhead({
+    make: (limits) => makeSandbox(program, base, seccomp !== undefined, limits),
+    stamp: (limits) => stampBase(base, limits),
+    works: async (made) => {
+      const call = callIn(() => made, PROBE_WORLD, PROBE_COMMAND);
+      const { limits } = PROBE_COMMAND;
+      const outcome = call && (await runProcess({ ...call, env: {}, limits, isBackground: true }));
+      return outcome?.exitCode === 0;
+    },
+  });
+  return {
+    call: (world, command) => callIn(() => kept.take(command.limits), world, command),
+    makeNext: kept.makeNext,
   };
 }
 
 function createBubblewrap(parts: BubblewrapParts): Sandbox {
   const call = createBubblewrapCall(parts);
+  const kept = keepSandboxes(parts);
+  let running = 0;
   return createSandbox("bubblewrap", async (command) => {
     const seen = refreshWorld(command.world);
-    let held: ReturnType<typeof holdPlaces> | undefined;
+    let held: HeldPlaces | undefined;
     try {
       held = seen.protectedPaths.length === 0 ? undefined : holdPlaces(seen.protectedPaths);
     } catch (error) {
@@ -87,10 +146,10 @@ function createBubblewrap(parts: BubblewrapParts): Sandbox {
     }
     const world = held ? { ...seen, masked: [...seen.masked, ...held.folders] } : seen;
     const { stdin, signal, onOutput, limits } = command;
+    running += 1;
     try {
-      const outcome = await runProcess({
-        ...call(world, command),
-        isHeld: mustHoldFromStart(limits),
+      const ended = runProcess({
+        ...(kept.call(world, command) ?? { ...call(world, command), isHeld: mustHoldFromStart(limits) }),
         env: {},
         cwd: "/",
         limits,
@@ -99,8 +158,10 @@ function createBubblewrap(parts: BubblewrapParts): Sandbox {
         signal,
         onOutput: onOutput && withoutStarter(onOutput),
       });
-      return readOutcome(outcome);
+      if (running === 1) kept.makeNext(limits); // Where several run, it would take the processor from them.
+      return readOutcome(await ended);
     } finally {
+      running -= 1;
       held?.release();
     }
   });
@@ -112,9 +173,12 @@ function seenInside(program: string | undefined): string | undefined {
   return path !== undefined && SYSTEM.some((folder) => isInside(path, folder)) ? path : undefined;
 }
 
-/** Bubblewrap's own faults, and signals, as it passes them on; and `prlimit`'s about the command it is to start. */
-const OWN_FAULT = /^bwrap: (.*)/;
-const NO_PROGRAM = /^(?:bwrap: execvp|prlimit: failed to execute) (.*): (.*)/;
+/** Bubblewrap's own faults, and the shell's whose limits cannot be set. */
+const OWN_FAULT = new RegExp(`^(?:bwrap|${STARTER_NAME}: .*?ulimit): (.*)`);
+/** What is said of a command that cannot be started: by bubblewrap, by `prlimit`, by the shell that is in its place. */
+const NO_PROGRAM = new RegExp(
+  `^(?:bwrap: execvp |prlimit: failed to execute |${STARTER_NAME}: (?:line )?\\d+: (?:exec: )?)(?!ulimit:)(.*): (.*)`,
+);
 
 /** What the programs on the way to the command say of its absence is told with the outcome, in the words of a shell. */
 function withoutStarter(tell: NonNullable<SandboxCommand["onOutput"]>): typeof tell {
@@ -129,7 +193,8 @@ function readOutcome(outcome: CommandOutcome): CommandOutcome {
   if (ended !== "exited" || exitCode === 0) return outcome;
   const missing = NO_PROGRAM.exec(stderr);
   if (missing && stdout === "") {
-    return { ...outcome, exitCode: exitCode === 126 ? 126 : 127, stderr: `${missing[1]}: ${missing[2]}\n` };
+    const why = missing[2] === "not found" ? "No such file or directory" : missing[2];
+    return { ...outcome, exitCode: exitCode === 126 ? 126 : 127, stderr: `${missing[1]}: ${why}\n` };
   }
   const fault = OWN_FAULT.exec(stderr);
   if (fault && stdout === "")
@@ -154,103 +219,3 @@ export const probeBubblewrap: ReturnType<typeof probeOnce> = probeOnce(async ({ 
   }
   return works(sandbox, `${bwrap}.`, findHeldLimits(prlimit !== undefined, true));
 });
-
-/*
- * Keeps protected paths that do not exist from being made during a command: something harmless stands there meanwhile,
- * which the sandbox mounts read-only. In a folder each user leaves a mark, so that commands of several processes can
- * share it, and the last of them removes it; marks of dead processes do not count.
- */
-
-interface HeldPlaces {
-  /** The folders that were made: nothing of the user's lies there, and a run must not see what does. */
-  readonly folders: readonly string[];
-  release(): void;
-}
-
-/** Holds those of `paths` where nothing of the user's lies. */
-export function holdPlaces(paths: readonly string[]): HeldPlaces {
-  const mark = `metier-hold-${process.pid}-${randomUUID()}`;
-  const folders: string[] = [];
-  const files: string[] = [];
-  const release = (): void => {
-    for (const path of folders) leaveFolder(path, mark);
-    for (const path of files) leaveFile(path);
-  };
-  try {
-    for (const path of paths) {
-      const content = HARMLESS_FILES[basename(path)];
-      if (content === undefined ? holdFolder(path, mark) : holdFile(path, content)) {
-        (content === undefined ? folders : files).push(path);
-      }
-    }
-  } catch (error) {
-    release();
-    throw error;
-  }
-  return { folders, release };
-}
-
-const MARK = /metier-hold-(\d+)-/;
-/** Another process may remove what we are about to use once or twice, but not for ever. */
-const ATTEMPTS = 20;
-
-/** The marks lie in the folder: it can be removed only when there are none, so no lock is needed. */
-function holdFolder(path: string, mark: string): boolean {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    if (!isFreeForFolder(path)) return false;
-    try {
-      mkdirSync(path, { recursive: true });
-      writeFileSync(join(path, mark), "", { flag: "wx" });
-      return true;
-    } catch (error) {
-      // Between the two steps the last of the others removed it.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    }
-  }
-  throw new Error(`\`${path}\` is made and removed again and again by another process.`);
-}
-
-/** Whether nothing is there, or a folder that only Metier holds. An empty one may be the user's. */
-function isFreeForFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found?.isDirectory()) return found === undefined;
-  const names = readdirSync(path);
-  return names.length > 0 && names.every((name) => MARK.test(name));
-}
-
-function leaveFolder(path: string, mark: string): void {
-  rmSync(join(path, mark), { force: true });
-  try {
-    for (const name of readdirSync(path)) if (isAbandoned(name)) rmSync(join(path, name), { force: true });
-    rmdirSync(path);
-  } catch {
-    // Someone else holds it still, or put something there.
-  }
-}
-
-/** How many commands of this process use a file. */
-const users = new Map<string, number>();
-
-/** A file that holds a place already, whoever made it, means nothing to anyone and counts as ours. */
-function holdFile(path: string, content: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && !(found.isFile() && readFileSync(path, "utf8") === content)) return false;
-  if (!found) writeFileSync(path, content, { flag: "wx" });
-  users.set(path, (users.get(path) ?? 0) + 1);
-  return true;
-}
-
-/** Whatever stands there now, nothing of the user's did when it was held. */
-function leaveFile(path: string): void {
-  const left = (users.get(path) ?? 1) - 1;
-  if (left > 0) users.set(path, left);
-  else {
-    users.delete(path);
-    rmSync(path, { force: true });
-  }
-}
-
-function isAbandoned(name: string): boolean {
-  const pid = Number(MARK.exec(name)?.[1]);
-  return pid > 0 && !isAlive(pid);
-}

@@ -167,13 +167,44 @@ export function tasksOf(processes: number): number {
 /** The command, started through `prlimit`; as it is without one. */
 export function withRlimits(
   prlimit: string | undefined,
-  { timeoutMs, maxProcesses, maxMemoryBytes, maxFileBytes }: SandboxLimits,
+  limits: SandboxLimits,
   argv: readonly string[],
-  /** Whether `prlimit` is started in a user namespace that the command has for itself. */
   isInside = false,
 ): readonly string[] {
   if (prlimit === undefined) return argv;
-  const options = [
+  return [
+    prlimit,
+    ...rlimitsFor(limits, isInside).map(([name, value]) => `--${name}=${value}`),
+    "--",
+    ...argv,
+  ];
+}
+
+/** What a shell runs to have the same limits itself, and with it what takes its place; it ends where it cannot. */
+export function sayRlimits(limits: SandboxLimits): string {
+  return rlimitsFor(limits, true)
+    .map(([name, value]) => `${ULIMITS[name](value)} || exit ${CANNOT_LIMIT}`)
+    .join("; ");
+}
+
+/** What a shell ends with whose limits cannot be set. */
+const CANNOT_LIMIT = 125;
+
+/** Sizes in the units that POSIX has for them. The number of processes it does not have, and shells differ. */
+const ULIMITS: Readonly<Record<keyof typeof NAMES, (value: number) => string>> = {
+  core: (bytes) => `ulimit -c ${Math.floor(bytes / 512)}`,
+  cpu: (seconds) => `ulimit -t ${seconds}`,
+  data: (bytes) => `ulimit -d ${Math.floor(bytes / 1024)}`,
+  fsize: (bytes) => `ulimit -f ${Math.floor(bytes / 512)}`,
+  nproc: (tasks) => `ulimit -u ${tasks} 2>/dev/null || ulimit -p ${tasks}`,
+};
+
+/** `isInside`: whether they are set in a user namespace that the command has for itself. */
+function rlimitsFor(
+  { timeoutMs, maxProcesses, maxMemoryBytes, maxFileBytes }: SandboxLimits,
+  isInside: boolean,
+): readonly (readonly [keyof typeof NAMES, number])[] {
+  return [
     limit("core", 0),
     // A backstop for when Metier itself is stopped and cannot end the command.
     limit("cpu", Math.ceil(timeoutMs / 1000) * availableParallelism() + 1),
@@ -184,7 +215,6 @@ export function withRlimits(
       ? [limit("nproc", tasksOf(maxProcesses))]
       : []),
   ];
-  return [prlimit, ...options, "--", ...argv];
 }
 
 /**
@@ -211,9 +241,9 @@ export function mustHoldFromStart({ maxProcesses }: SandboxLimits): boolean {
 }
 
 /** Never more than Metier itself may have: nobody can raise that. */
-function limit(name: keyof typeof NAMES, value: number): string {
+function limit(name: keyof typeof NAMES, value: number): readonly [keyof typeof NAMES, number] {
   ownLimits ??= readOwnLimits();
-  return `--${name}=${Math.min(value, ownLimits.get(NAMES[name]) ?? Number.POSITIVE_INFINITY)}`;
+  return [name, Math.min(value, ownLimits.get(NAMES[name]) ?? Number.POSITIVE_INFINITY)];
 }
 
 let ownLimits: ReadonlyMap<string, number> | undefined;

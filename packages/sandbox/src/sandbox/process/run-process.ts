@@ -3,14 +3,15 @@
  * process ends, everything it started is ended with it, and how it ended is a value. Knows nothing of sandboxes.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { openSync, readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { CommandOutcome, SandboxLimits } from "../sandbox.ts";
+import { coverInherited } from "./inherited-descriptors.ts";
+import type { ControlGroup } from "./kernel-limits.ts";
 import { type KeptOutput, keepOutput } from "./process-output.ts";
 import { kill, killFound, killTree, listProcessTree } from "./process-tree.ts";
-import { watchCommand } from "./watchdog.ts";
+import { holdProcess, watchCommand } from "./watchdog.ts";
 
 export interface ProcessRequest {
   /** An absolute path. */
@@ -24,6 +25,8 @@ export interface ProcessRequest {
   readonly onStdin?: ((stdin: Writable) => void) | undefined;
   /** What the process can read from its descriptors 3, 4, …: unlike arguments, no other user sees it. */
   readonly handed?: readonly (string | Uint8Array)[];
+  /** Started ahead, and waiting for just that: it is what runs, whatever is said here of a program. */
+  readonly ahead?: StartedAhead | undefined;
   /** It starts nothing before it has read that, and nothing but a control group would keep it from starting too much. */
   readonly isHeld?: boolean;
   readonly limits: SandboxLimits;
@@ -63,22 +66,78 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
     droppedBytes: output.droppedBytes(),
     durationMs: Math.round(performance.now() - started),
   });
-  if (signal?.aborted) return Promise.resolve(describe({ ended: "cancelled" }));
-  let child: ChildProcess;
+  if (signal?.aborted) {
+    request.ahead?.drop();
+    return Promise.resolve(describe({ ended: "cancelled" }));
+  }
+  let begun: ReturnType<StartedAhead["take"]>;
   try {
-    child = spawn(program, request.args, spawnOptions(request));
+    begun = request.ahead?.take() ?? {
+      child: spawn(program, request.args, spawnOptions(request)),
+      group: undefined,
+    };
   } catch (error) {
     return Promise.resolve(describe(cannotStart(program, error)));
   }
-  if (request.isBackground || request.outlivesUs) letGo(child);
+  if (request.isBackground || request.outlivesUs) letGo(begun.child);
   return new Promise((settle) =>
-    superviseChild(child, request, output, (ending) => settle(describe(ending))),
+    superviseChild(begun, request, output, (ending) => settle(describe(ending))),
   );
+}
+
+/** A process that waits for the first of what it is handed; the rest of it was written when it was started. */
+export interface StartedAhead {
+  isWaiting(): boolean;
+  /** For `runProcess` alone: from then on it is supervised. */
+  take(): { readonly child: ChildProcess; readonly group: ControlGroup | undefined };
+  drop(): void;
+}
+
+type AheadRequest = Pick<ProcessRequest, "program" | "args" | "env" | "cwd"> & {
+  /** How many contents it gets later, from descriptor 3 on. */
+  readonly later: number;
+  /** What it can read from its descriptors after these at once. Before it has, it starts nothing. */
+  readonly handed: readonly (string | Uint8Array)[];
+  /** To be held to from its start, by a control group: nothing else would keep it from starting too much. */
+  readonly heldTo: SandboxLimits | undefined;
+};
+
+/** Does not keep us running, and ends with us. Nothing where it cannot be started. */
+export async function startAhead(request: AheadRequest): Promise<StartedAhead | undefined> {
+  const { program, args, later, handed, heldTo } = request;
+  const all = [...Array<string>(later).fill(""), ...handed];
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, spawnOptions({ ...request, handed: all }));
+  } catch {
+    return undefined; // Whoever wanted it starts one when it is needed, and is told then.
+  }
+  const { pid } = child;
+  const forget = endWithUs(pid);
+  letGo(child);
+  child.on("error", forget).on("exit", forget);
+  const group = heldTo && pid !== undefined ? await holdProcess(pid, heldTo) : undefined;
+  for (const [index, content] of handed.entries()) writeAll(child.stdio[3 + later + index], content);
+  const isWaiting = (): boolean => pid !== undefined && child.exitCode === null && child.signalCode === null;
+  return {
+    isWaiting,
+    take() {
+      forget();
+      child.off("exit", forget);
+      hold(child);
+      return { child, group };
+    },
+    drop() {
+      if (pid !== undefined && isWaiting()) killTree(pid); // Another process may have the number of one that ended.
+      group?.remove();
+      for (const stream of child.stdio) stream?.destroy();
+    },
+  };
 }
 
 /** Until it has ended, and everything that it started with it. */
 function superviseChild(
-  child: ChildProcess,
+  { child, group }: ReturnType<StartedAhead["take"]>,
   request: ProcessRequest,
   output: KeptOutput,
   onEnded: (ending: Ending) => void,
@@ -116,7 +175,7 @@ function superviseChild(
     ...(pid === undefined ? [] : listProcessTree(pid, most)),
     ...(request.findStrays?.() ?? []),
   ];
-  const watchdog = watchCommand(listAll, limits, request.folders ?? [], exceed);
+  const watchdog = watchCommand(listAll, limits, request.folders ?? [], exceed, group);
   const held = request.isHeld && pid !== undefined ? watchdog.hold(pid) : undefined;
   if (held) void held.finally(() => handOver(child, request));
   else handOver(child, request); // At once: it waits for this.
@@ -175,6 +234,12 @@ function letGo(child: ChildProcess): void {
   for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
 }
 
+/** The opposite. */
+function hold(child: ChildProcess): void {
+  child.ref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.ref();
+}
+
 function spawnOptions({
   cwd,
   env,
@@ -184,7 +249,7 @@ function spawnOptions({
   ownsTerminal = false,
   outlivesUs = false,
   handed = [],
-}: ProcessRequest): SpawnOptions {
+}: Omit<ProcessRequest, "limits">): SpawnOptions {
   const given = handed.map(() => "pipe" as const);
   const shown = ownsTerminal ? "inherit" : outlivesUs ? "ignore" : "pipe";
   const read = stdin !== undefined || onStdin ? "pipe" : ownsTerminal ? "inherit" : "ignore";
@@ -223,53 +288,4 @@ function cannotStart(program: string, error: unknown): Ending {
   const { code, message } = error as NodeJS.ErrnoException;
   const why = code === "E2BIG" ? "its arguments are longer than the system takes" : message;
   return { ended: "refused", reason: `\`${program}\` cannot be started: ${why}.` };
-}
-
-/*
- * Descriptors that Metier itself was started with (by a shell, a build tool, a service manager) and that every program it
- * starts would get as well: an open folder among them leads out of any sandbox. Node closes its own, and of these only
- * the lowest.
- */
-
-const CLOSED_ON_START = 0o2000000;
-const FIRST_AFTER_STREAMS = 3;
-
-/** For each place from `first` on what `spawn` is to put there: nothing where nothing would be inherited. */
-export function coverInherited(first: number): readonly ("ignore" | number)[] {
-  const last = Math.max(-1, ...inherited());
-  return Array.from({ length: Math.max(0, last + 1 - first) }, (_, index) =>
-    inherited().includes(first + index) ? nothing() : "ignore",
-  );
-}
-
-/** Nobody adds to them while we run. */
-let found: readonly number[] | undefined;
-
-function inherited(): readonly number[] {
-  found ??= listDescriptors().filter((number) => number >= FIRST_AFTER_STREAMS && isInherited(number));
-  return found;
-}
-
-let opened: number | undefined;
-
-function nothing(): number {
-  opened ??= openSync("/dev/null", "r");
-  return opened;
-}
-
-function listDescriptors(): readonly number[] {
-  try {
-    return readdirSync("/proc/self/fd").map(Number);
-  } catch {
-    return []; // Not Linux: no sandbox of ours starts programs there.
-  }
-}
-
-function isInherited(number: number): boolean {
-  try {
-    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, "utf8"))?.[1] ?? "0";
-    return (Number.parseInt(flags, 8) & CLOSED_ON_START) === 0;
-  } catch {
-    return false; // It was open only to list the others.
-  }
 }

@@ -39,12 +39,14 @@ export function watchCommand(
   limits: SandboxLimits,
   folders: readonly string[],
   onExcess: (reason: string) => void,
+  /** Where it is in one already. */
+  heldBy?: ControlGroup | undefined,
 ): Watchdog {
   const { maxProcesses, maxMemoryBytes, maxWorkBytes } = limits;
   const started = performance.now();
   // What is far too much need not be counted to the end: it would grow meanwhile.
   const most = 2 * (maxProcesses ?? MAX_COUNTED);
-  let group: ControlGroup | undefined;
+  let group = heldBy;
   const shared = lookAtSharedMemory();
   let isStopped = false;
 
@@ -78,8 +80,7 @@ export function watchCommand(
 
   return {
     async hold(pid) {
-      group = openGroup(cgroupHomes(), nameGroup(), limits);
-      await group?.admit([pid]);
+      group ??= await holdProcess(pid, limits);
     },
     explainEnd: () => explainOutOfMemory(group, limits),
     kill: () => group?.kill(),
@@ -89,6 +90,13 @@ export function watchCommand(
       group?.remove();
     },
   };
+}
+
+/** Puts a process that has started nothing yet into a group of its own, where there can be one. */
+export async function holdProcess(pid: number, limits: SandboxLimits): Promise<ControlGroup | undefined> {
+  const group = openGroup(cgroupHomes(), nameGroup(), limits);
+  await group?.admit([pid]);
+  return group;
 }
 
 function whyTooLarge(

@@ -1,6 +1,7 @@
 /** Whether a command keeps more in its own folders than it may, before and while it runs. */
 import { type Dir, lstatSync, opendirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { dropOldest } from "@metier/base/turns";
 import type { World } from "../world/world.ts";
 import { listNames } from "./process-tree.ts";
 
@@ -62,8 +63,7 @@ export async function folderSize(folder: string): Promise<FolderSize> {
   const ended = performance.now();
   known.delete(folder);
   known.set(folder, { size, validUntil: ended + REST * (ended - started) });
-  const [oldest] = known.keys();
-  if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+  dropOldest(known, MAX_KNOWN);
   return size;
 }
 

@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ownFile } from "@metier/base/files";
 import { isInside } from "@metier/base/places";
-import { SYSTEM_FILES } from "../bubblewrap/profile.ts";
+import { SYSTEM_FILES } from "../bubblewrap/base-mounts.ts";
 import {
   findHeldLimits,
   installCommand,

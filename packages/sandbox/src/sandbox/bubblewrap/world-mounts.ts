@@ -1,0 +1,103 @@
+/** A world as mounts of bubblewrap. Reads the disk only to see what kind of thing each path is. */
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import {
+  type Access,
+  outerFirst,
+  type PlacedFolder,
+  type World,
+  type WorldRules,
+  worldRules,
+} from "../world/world.ts";
+
+/**
+ * The world's rules as mounts, outer ones first, so that the innermost decides here as it does in the path gate. `host` is
+ * where bubblewrap sees the root of the machine: nothing, or a folder.
+ */
+export function mountWorld(world: World, host: string): string[] {
+  const mounts: string[] = [];
+  const closed: string[] = [];
+  for (const [path, access] of withPins(world)) {
+    if (access !== "none") {
+      const placed = placedIn(world, path);
+      if (placed.length > 0) {
+        mounts.push(...mountWithPlaced(path, placed, host));
+        closed.push("--remount-ro", path);
+      } else mounts.push(access === "write" ? "--bind" : "--ro-bind", `${host}${path}`, path);
+      continue;
+    }
+    const kind = kindOf(path);
+    if (kind === "folder") {
+      mounts.push("--tmpfs", path);
+      closed.push("--remount-ro", path); // At the end: what is visible inside must be mounted first.
+    } else if (kind === "file") mounts.push("--ro-bind", `${host}/dev/null`, path);
+  }
+  return [...mounts, ...closed];
+}
+
+/** What a mask must cover; a link is none, since what it leads to is masked itself. */
+function kindOf(path: string): "file" | "folder" | undefined {
+  try {
+    const found = lstatSync(path);
+    return found.isDirectory() ? "folder" : found.isSymbolicLink() ? undefined : "file";
+  } catch {
+    return undefined; // There is nothing, or nothing that this user could read.
+  }
+}
+
+/**
+ * What is read-only in a writable folder could be replaced by renaming a folder around it (`.git`), and a mount cannot
+ * be renamed: so that folder becomes one. A mask is left out where nothing around it is visible anyway.
+ */
+function withPins(world: World): WorldRules {
+  const rules = worldRules(world);
+  const guarded = new Set(world.protectedPaths);
+  const mounts = new Map<string, Access>();
+  for (const [path, access] of rules) {
+    const around = accessAround(rules, path);
+    if (access === "none" && around === "none") continue;
+    mounts.set(path, access);
+    const isFixed = around === "write" && (access === "read" || guarded.has(path));
+    if (isFixed && !rules.has(dirname(path))) mounts.set(dirname(path), "write");
+  }
+  return outerFirst(mounts);
+}
+
+function accessAround(rules: WorldRules, path: string): Access {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const access = rules.get(folder);
+    if (access !== undefined) return access;
+    if (folder === dirname(folder)) return "none";
+  }
+}
+
+/*
+ * Placed folders: those that the commands of a run see at another path than their own. Nothing is written into the folder
+ * they appear in: an empty one stands in its place, with each of its entries and the placed folders mounted into it. The
+ * file tools do not see them: they are for programs, and no part of the skill.
+ */
+
+/** Those that appear directly in `folder`. */
+function placedIn({ placed = [] }: World, folder: string): readonly PlacedFolder[] {
+  return placed.filter(({ at }) => dirname(at) === folder);
+}
+
+/** Arguments of bubblewrap that show `folder` read-only with these in it; it is to be remounted read-only at the end. */
+function mountWithPlaced(folder: string, placed: readonly PlacedFolder[], host: string): readonly string[] {
+  try {
+    const covered = new Set(placed.map(({ at }) => basename(at)));
+    const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !covered.has(name));
+    return [
+      ...["--tmpfs", folder],
+      ...entries.flatMap((entry) => mountEntry(entry, join(folder, entry.name), host)),
+      ...placed.flatMap(({ from, at }) => ["--ro-bind", `${host}${from}`, at]),
+    ];
+  } catch {
+    return ["--ro-bind", `${host}${folder}`, folder]; // It is gone, or not for us: bubblewrap refuses, and says so.
+  }
+}
+
+function mountEntry(entry: Dirent, path: string, host: string): readonly string[] {
+  if (entry.isSymbolicLink()) return ["--symlink", readlinkSync(path), path];
+  return ["--ro-bind-try", `${host}${path}`, path];
+}
