@@ -81,12 +81,9 @@ export async function findSourceSkills(
     for (const place of places) {
       const scan = searchPlace(real, join(real, path, place));
       diagnostics.push(...scan.diagnostics);
-      for (const { candidate, realFile } of scan.found) {
-        const isReal = realFile === join(candidate.directory, basename(candidate.file));
-        const directory = isReal ? candidate.directory : realPathOr(candidate.directory);
-        if (candidate.form === "directory" && isInside(directory, real)) {
-          found.set(directory, candidateForFile(join(directory, basename(candidate.file)), "directory"));
-        }
+      for (const one of scan.found) {
+        const candidate = candidateIn(real, one);
+        if (candidate) found.set(candidate.directory, candidate);
       }
     }
   }
@@ -97,6 +94,17 @@ export async function findSourceSkills(
     skills.push(linked ? skill : withTreeCheck(skill));
   }
   return { skills: withoutCopies(skills, diagnostics), diagnostics };
+}
+
+type Found = ReturnType<typeof searchRoot>["found"][number];
+
+/** As it really lies; nothing for one that is elsewhere, or no folder. */
+function candidateIn(real: string, { candidate, realFile }: Found): SkillCandidate | undefined {
+  const { form, directory, file } = candidate;
+  const isReal = realFile === join(directory, basename(file));
+  const place = isReal ? directory : realPathOr(directory);
+  if (form !== "directory" || !isInside(place, real)) return undefined;
+  return candidateForFile(join(place, basename(file)), "directory");
 }
 
 function searchPlace(real: string, path: string): ReturnType<typeof searchRoot> {

@@ -99,6 +99,8 @@ export function describeDeletion(stores: DeletionStores): void {
       expect((await service.call("DELETE", path, { key: acme.key })).status).toBe(404);
       for (const id of hers.runs) expect(await find(service, id)).toBeUndefined();
       for (const id of his.runs) expect(await find(service, id)).toBeDefined();
+      // That it is done is told after they have gone.
+      await expect.poll(async () => (await audit()).map(({ action }) => action)).toContain("user.deleted");
       const told = await audit();
       expect(told.filter(({ action }) => String(action).startsWith("user."))).toMatchObject([
         { action: "user.deleting", subject: expect.stringMatching(/^p_[0-9a-f]{16}$/) },
@@ -153,12 +155,11 @@ export function describeDeletion(stores: DeletionStores): void {
       const again = await service.makeTenant("acme");
       expect(again.id).not.toBe(acme.id);
       expect((await service.call("GET", "/v1/secrets", { key: again.key })).body.data).toEqual([]);
-      const { body: log } = await service.call("GET", "/v1/audit?limit=100");
-      expect(log.data?.filter(({ subject }) => subject === acme.id).map(({ action }) => action)).toEqual([
-        "tenant.created",
-        "tenant.deleting",
-        "tenant.deleted",
-      ]);
+      const actions = async () => {
+        const { body: log } = await service.call("GET", "/v1/audit?limit=100");
+        return log.data?.filter(({ subject }) => subject === acme.id).map(({ action }) => action);
+      };
+      await expect.poll(actions).toEqual(["tenant.created", "tenant.deleting", "tenant.deleted"]);
       await service.stop();
       const left = `${dumpFiles(service.folder)}${await stores.dump(service.folder)}`;
       expect(left).not.toContain(canary);
