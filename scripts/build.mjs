@@ -4,12 +4,13 @@
  * into `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { build, transform } from "esbuild";
 import { bundleSources } from "./build/bundle-sources.mjs";
 import { carryFiles } from "./build/carry-files.mjs";
 import { writeDeclarations } from "./build/declarations.mjs";
 import { findCalled, makeProject, markCalled, replaceMarks } from "./build/eager-functions.mjs";
+import { leaveOutModules } from "./build/fewer-modules.mjs";
 import { bundleInspectorPage } from "./build/inspector-page.mjs";
 import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
@@ -61,7 +62,11 @@ async function bundle() {
   const cut = await build({ ...options, plugins: [...packed, bundleSources()] });
   const plugins = [...packed, bundleSources(cut.metafile)];
   const { metafile, outputFiles } = await build({ ...options, plugins });
-  const modules = outputFiles.map(({ path, text }) => ({ path, code: takeBuiltinsLazily(text) }));
+  const helpers = Object.entries(metafile.outputs).find(([, { inputs }]) => Object.keys(inputs).length === 0);
+  const modules = leaveOutModules(
+    outputFiles.map(({ path, text }) => ({ path, code: takeBuiltinsLazily(text) })),
+    helpers && basename(helpers[0]),
+  );
   for (const module of modules) await writeModule(module);
   const called = findCalled(STAGING, project.folder);
   for (const { path, code } of modules) {

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { leaveOutModules } from "../../../scripts/build/fewer-modules.mjs";
+
+const HANDING = `import {
+  listAction
+} from "./chunk-A.js";
+import "./chunk-CORE.js";
+import "./chunk-HELP.js";
+export {
+  listAction
+};
+`;
+
+test("a module that only hands on is imported directly, and helpers only where they are used", () => {
+  const modules = [
+    {
+      path: "/d/cli/main.js",
+      code: `import "../chunks/chunk-HELP.js";\nconst load = () => import("../chunks/list-L.js");\n`,
+    },
+    { path: "/d/chunks/list-L.js", code: HANDING },
+    {
+      path: "/d/chunks/chunk-A.js",
+      code: `import { __export } from "./chunk-HELP.js";\nexport { listAction };\n`,
+    },
+  ];
+  expect(leaveOutModules(modules, "chunk-HELP.js")).toEqual([
+    { path: "/d/cli/main.js", code: `const load = () => import("../chunks/chunk-A.js");\n` },
+    modules[2],
+  ]);
+});
+
+test("one that hands on under another name, or does something, stays", () => {
+  for (const code of [
+    HANDING.replace("  listAction\n};", "  listAction as list\n};"),
+    HANDING.replace("export {", "start();\nexport {"),
+  ]) {
+    const modules = [
+      { path: "/d/chunks/list-L.js", code },
+      { path: "/d/chunks/b.js", code: `await import("./list-L.js");\n` },
+    ];
+    expect(leaveOutModules(modules, undefined)).toEqual(modules);
+  }
+});
