@@ -3,7 +3,7 @@
  * of its own helper functions where none of them is used, and a piece that is loaded on demand and only hands on what
  * another module exports under the same names.
  */
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 
 /** @typedef {{ readonly path: string, readonly code: string }} Module */
 
@@ -30,6 +30,7 @@ function dropImport(code, name) {
 /** @param {Module} module @returns {[name: string, target: string][] | undefined} */
 function handedOn({ path, code }) {
   const [, imported, target, exported] = HANDS_ON.exec(code) ?? [];
+  if (basename(dirname(path)) !== "chunks") return undefined; // What programs import keeps its name.
   if (target === undefined || imported !== exported || imported?.includes(" as ")) return undefined;
   return [[basename(path), basename(target)]];
 }

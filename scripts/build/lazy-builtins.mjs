@@ -5,7 +5,7 @@
 import { isBuiltin } from "node:module";
 
 /** Modules that cost milliseconds to load at all; their functions load them when called. */
-const HEAVY = new Set(["node:crypto", "node:http", "node:https", "node:zlib"]);
+const HEAVY = new Set(["node:crypto", "node:http", "node:https", "node:timers/promises", "node:zlib"]);
 
 /** What is not called but read or constructed, such as `constants`, is there from the beginning. */
 const NOT_CALLED = /^(?:constants|[A-Z].*)$/;

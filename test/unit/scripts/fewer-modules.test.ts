@@ -29,6 +29,11 @@ test("a module that only hands on is imported directly, and helpers only where t
   ]);
 });
 
+test("what programs import stays, also if it only hands on", () => {
+  const modules = [{ path: "/d/index.js", code: HANDING.replace("./chunk-A.js", "./chunks/chunk-A.js") }];
+  expect(leaveOutModules(modules, undefined)).toEqual(modules);
+});
+
 test("one that hands on under another name, or does something, stays", () => {
   for (const code of [
     HANDING.replace("  listAction\n};", "  listAction as list\n};"),
