@@ -137,14 +137,14 @@ describe("a run with `output`", () => {
   });
 
   test("keeps secrets out of the object, however they are spelled in JSON", async () => {
-    const secret = "s3cr3t-äöü-9876";
-    const escaped = '{"key":"s3cr3t-\\u00e4\\u00f6\\u00fc-9876"}';
+    const secret = "s3cr3t-äöü-qzxw";
+    const escaped = '{"key":"s3cr3t-\\u00e4\\u00f6\\u00fc-qzxw"}';
     const { run } = await openRuns(createRunWorld({ read: ["env: [KEY]"] }), [says(escaped)], {
       config: { skills: { read: { KEY: secret } } },
     });
     const { result } = await run({ skill: "read", output: z.object({ key: z.string() }) });
     expect(result.status).toBe("completed");
-    expect(JSON.stringify(result)).not.toContain("9876");
+    expect(JSON.stringify(result)).not.toContain("qzxw");
   });
 
   test("is a run, also where the skill would be inline", async () => {

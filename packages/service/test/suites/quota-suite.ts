@@ -61,10 +61,10 @@ export function quotaSuite(open: (options?: OpenOptions) => Promise<TestService>
 
     test("the log says that quotas were changed, and names nobody", async () => {
       const service = await open();
-      await service.call("PUT", "/v1/quotas", { body: { users: { ada: { openRuns: 1 } } } });
+      await service.call("PUT", "/v1/quotas", { body: { users: { ursula: { openRuns: 1 } } } });
       const { text, body } = await service.call("GET", "/v1/audit");
       expect(body.data?.map(({ action }) => action)).toContain("quotas.changed");
-      expect(text).not.toContain("ada");
+      expect(text).not.toContain("ursula");
     });
   });
 
