@@ -153,7 +153,7 @@ return ask(20, 0x605, address) == 0`),
     id: "reach-any-socket",
     tries: "find any socket in the folders it sees",
     program: bash(
-      'find /run /tmp /var "$PROJECT" "$METIER_SKILL_DIR" "$METIER_WORK_DIR" -type s 2>/dev/null | while read -r path; do if [ -S "$path" ]; then echo "$path"; fi; done | grep .',
+      'find /run /tmp /var "$PROJECT" "$METIER_SKILL_DIR" "$METIER_WORK_DIR" -type s 2>/dev/null | while read -r path; do if [ -S "$path" ]; then echo "$path"; fi; done | grep -a .',
     ),
     limits: LONG_SEARCH,
     told: "program",
