@@ -3,6 +3,7 @@
  * else goes on to the SDK's transport, byte by byte as it came.
  */
 import { Readable, type Writable } from "node:stream";
+import { dropOldest } from "@metier/base/turns";
 import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { type KeptAnswers, readAsked, writeAnswer } from "./kept-answers.ts";
@@ -25,9 +26,9 @@ export function openLines(input: Readable, output: Writable, answers: KeptAnswer
     if (asked === undefined) return undefined;
     const result = answers.recall(asked.key);
     if (result !== undefined) return `${writeAnswer(asked, result)}\n`;
-    if (waiting.size >= MOST_WAITING) waiting.clear();
     // Of two with one id nobody knows which one an answer is for.
     waiting.set(asked.id, waiting.has(asked.id) ? undefined : answers.follow(asked));
+    dropOldest(waiting, MOST_WAITING);
     return undefined;
   };
   const onData = splitLines(

@@ -5,6 +5,7 @@
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { refused } from "@metier/base/result";
+import { dropOldest } from "@metier/base/turns";
 import type { SkillLibrary } from "@metier/run";
 import { type Catalog, hasFolder, type Skill } from "@metier/skills";
 import { type ContentStamps, stampContent } from "@metier/skills/trust";
@@ -111,7 +112,7 @@ const MOST_LISTS = 20;
 
 /** Pages of lists, by the names in them. */
 function rememberLists(metier: Metier, isWatched: () => boolean) {
-  let kept = new Map<string, KeptList>();
+  const kept = new Map<string, KeptList>();
   const keyOf = (skills: readonly Skill[]): string => skills.map(({ name }) => name).join("\0");
   const stands = ({ catalog, until }: KeptList): boolean =>
     isWatched() && catalog === metier.catalog && performance.now() < until;
@@ -125,8 +126,8 @@ function rememberLists(metier: Metier, isWatched: () => boolean) {
       const { catalog } = metier;
       const until = performance.now() + LISTED_MS;
       return (entries) => {
-        if (kept.size >= MOST_LISTS) kept = new Map();
         kept.set(keyOf(skills), { catalog, until, entries });
+        dropOldest(kept, MOST_LISTS);
       };
     },
     /** No longer than the oldest of those that stand: it may be the one that is given. */

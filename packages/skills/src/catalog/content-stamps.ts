@@ -39,24 +39,23 @@ export function stampContent({ location, directory }: SkillContent): ContentStam
       if (!isSettled(lastChange(stats), now)) return undefined;
       stamps.push(stampOf(stats));
     }
-    return { hold: () => isReachedAs(location, real) && haveStamps(paths, stamps) };
+    return { hold: () => isSame(location, real, paths, stamps) };
   } catch {
     return undefined; // It is gone, or out of reach, which reading it will show.
   }
 }
 
-/** Trust is decided by where a skill really is. */
-function isReachedAs(location: string, real: string): boolean {
+function isSame(
+  location: string,
+  real: string,
+  paths: readonly string[],
+  stamps: readonly string[],
+): boolean {
   try {
-    return realpathSync.native(location) === real;
+    // Trust is decided by where a skill really is.
+    if (realpathSync.native(location) !== real) return false;
+    return paths.every((path, index) => stampOf(lstatSync(path, { bigint: true })) === stamps[index]);
   } catch {
-    return false; // It has gone.
+    return false; // Something of it has gone, or is out of reach.
   }
-}
-
-function haveStamps(paths: readonly string[], stamps: readonly string[]): boolean {
-  return paths.every((path, index) => {
-    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats !== undefined && stampOf(stats) === stamps[index];
-  });
 }
