@@ -1,4 +1,4 @@
-/** Lists the skills that can be used here, and says why the others cannot. */
+/** Lists the skills you can use here, and says why you can't use the others. */
 import assert from "node:assert/strict";
 import { createMetier } from "metier";
 

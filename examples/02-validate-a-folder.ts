@@ -1,4 +1,4 @@
-/** Checks a folder of skills, one sound and one messy, and prints what is wrong and what to do. */
+/** Checks a folder with a sound and a messy skill, and prints the problems and how to fix them. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

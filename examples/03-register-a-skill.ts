@@ -1,4 +1,4 @@
-/** Gives Metier a skill that exists in this program only, asks for it, and takes it away again. */
+/** Registers a skill that exists only in this program, uses it, and removes it again. */
 import assert from "node:assert/strict";
 import { createMetier, SkillConflictError } from "metier";
 
@@ -16,7 +16,7 @@ assert.equal(skill.scope, "integration");
 assert.equal(skill.manifest.argumentHint, "[name]");
 assert.ok(metier.has("example-greet"));
 
-// One name, one skill: a second one of the same scope is refused, and nothing changes.
+// A name belongs to one skill per scope: a second one is refused, and nothing changes.
 await assert.rejects(metier.register(greet), SkillConflictError);
 
 await metier.deregister("example-greet");

@@ -1,4 +1,4 @@
-/** Watches a folder of skills, adds a skill to it, and ends when the new snapshot has it. */
+/** Watches a folder of skills, adds a skill to it, and ends when the new snapshot contains it. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * One isolated run of a skill with everything: scripts in Python, JavaScript and TypeScript, a toolset and a hook. The
- * model is scripted, so that this runs without a key; everything else is real.
+ * One isolated run of a skill with scripts in Python, JavaScript and TypeScript, a toolset and a hook. The model is
+ * scripted, so this needs no key; everything else is real.
  */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 /**
- * A run reads the user's mail without a credential and without network: the host does it, with an account that the user
- * has linked. Mailbox, sign-in, provider (`examples/desk`) and sandbox are real; only the model is scripted, so that this
- * needs no key.
+ * A run reads the user's mail without a credential and without network access: the host does it, with an account that
+ * the user has linked. Mailbox, sign-in, provider (`examples/desk`) and sandbox are real; only the model is scripted,
+ * so this needs no key.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -15,7 +15,8 @@ const folder = mkdtempSync(join(tmpdir(), "metier-example-"));
 const root = join(folder, "desk");
 const desk = join(import.meta.dirname, "desk");
 
-// What a user does once on the command line: an account with its passcode, and the server on whose page it is linked.
+// What a user does once on the command line: create an account with a passcode, and start the server whose page links
+// it.
 const program = join(desk, "desk.ts");
 const env = { ...process.env, DESK_ROOT: root };
 const added = execFileSync(process.execPath, [program, "add", "anna", "--email", "anna@example.org"], {

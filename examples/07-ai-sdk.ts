@@ -1,6 +1,6 @@
 /**
- * Skills in a loop of the AI SDK. The model is behind a provider on this machine that plays a script, so that this runs
- * without a key: it asks for the skill and says the word that stands in it.
+ * Skills in an AI SDK loop. A local provider plays a script, so this needs no key: the model asks for the skill and
+ * says the codeword from it.
  */
 import assert from "node:assert/strict";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -31,7 +31,7 @@ await provider.start();
 
 try {
   const models = createOpenAICompatible({ name: "fake", baseURL: `${provider.url}/v1` });
-  const skills = await aiSdkSkills(metier); // one for each conversation
+  const skills = await aiSdkSkills(metier); // one per conversation
   const clock = tool({
     description: "Says what time it is.",
     inputSchema: z.object({}),

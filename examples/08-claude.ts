@@ -1,6 +1,6 @@
 /**
- * Skills for the Claude Agent SDK and Claude Code, in both ways: mounted where the client looks for them, and as tools
- * in this process. The client itself is not needed here: what it would find is printed.
+ * Skills for the Claude Agent SDK and Claude Code, in two ways: mounted where the client looks for them, and as tools
+ * in this process. This doesn't need the client itself; it prints what the client would find.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ await metier.register({
 
 const workspace = mkdtempSync(join(tmpdir(), "metier-example-"));
 try {
-  // Mounted: `query({ prompt, options: mount.options })` has the skills as if they were written there.
+  // Mounted: `query({ prompt, options: mount.options })` finds the skills as if they were written there.
   const mount = await mountClaudeSkills(metier, { workspace });
   for (const { mountPath, directory } of mount.skills) {
     console.log(`${mountPath}/SKILL.md:\n${readFileSync(join(directory, "SKILL.md"), "utf8")}`);
@@ -29,8 +29,8 @@ try {
   assert.deepEqual(mount.options.allowedTools, ["Skill"]);
   mount.cleanup();
 
-  // In this process: a server made by `createSdkMcpServer({ name: "metier", tools: skills.tools })` goes into
-  // `mcpServers: { metier: server }`, beside `allowedTools: skills.allowedTools` and the instructions.
+  // In this process: pass a server made by `createSdkMcpServer({ name: "metier", tools: skills.tools })` as
+  // `mcpServers: { metier: server }`, with `allowedTools: skills.allowedTools` and the instructions.
   const skills = await claudeSkills(metier, { z });
   console.log(skills.allowedTools.join(", "));
   const use = skills.tools.find(({ name }) => name === "use_skill");

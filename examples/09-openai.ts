@@ -1,6 +1,6 @@
 /**
- * Skills for the OpenAI Agents SDK, and the same over the bare Responses API. There is no file system: the model is told
- * of the skills in its instructions. The provider is one on this machine that plays a script.
+ * Skills for the OpenAI Agents SDK, and the same over the bare Responses API. There is no file system: the
+ * instructions tell the model about the skills. A local provider plays a script.
  */
 import assert from "node:assert/strict";
 import { LLMock } from "@copilotkit/aimock";
@@ -30,7 +30,7 @@ const baseURL = `${provider.url}/v1`;
 const question = "What is the codeword?";
 
 try {
-  const { instructions, tools } = await openAiAgentSkills(metier); // one for each conversation
+  const { instructions, tools } = await openAiAgentSkills(metier); // one per conversation
   const agent = new Agent({ name: "Answerer", model: "gpt-4.1", instructions, tools });
   const modelProvider = new OpenAIProvider({ baseURL, apiKey: "none" });
   const { finalOutput } = await new Runner({ modelProvider, tracingDisabled: true }).run(agent, question);

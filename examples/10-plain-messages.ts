@@ -1,6 +1,6 @@
 /**
- * Skills for any model that takes messages and tools, here over the bare API of chat completions: a system message, tools
- * as JSON Schema, and `call`. The provider is one on this machine that plays a script.
+ * Skills for any model that takes messages and tools, here over the bare chat completions API: a system message, tools
+ * as JSON Schema, and `call`. A local provider plays a script.
  */
 import assert from "node:assert/strict";
 import { LLMock } from "@copilotkit/aimock";
@@ -29,7 +29,7 @@ type Call = { readonly id: string; readonly function: { readonly name: string; r
 type Answer = { readonly content: string | null; readonly tool_calls?: readonly Call[] };
 
 try {
-  const skills = await plainSkills(metier); // one for each conversation
+  const skills = await plainSkills(metier); // one per conversation
   const messages: object[] = [...skills.messages, { role: "user", content: "What is the codeword?" }];
   const tools = skills.tools.map(({ name, description, inputSchema }) => ({
     type: "function",

@@ -1,6 +1,6 @@
 /**
- * A program whose callbacks fail in every way: nothing ends, each fault is reported once, and a question that nobody
- * could answer is a no. The model is scripted, so that this runs without a key.
+ * A program whose callbacks fail in every way: nothing stops, each fault is reported once, and a question that nobody
+ * could answer counts as no. The model is scripted, so this needs no key.
  */
 import assert from "node:assert/strict";
 import { createMetier, createScriptedModel, type Logger, type Tool } from "metier";
@@ -28,7 +28,7 @@ const metier = await createMetier({
   models: { default: model },
   tools: [sendMail],
   logger,
-  onEvent: () => void heard++, // Of every run, chat and nested run.
+  onEvent: () => void heard++, // For every run, chat and nested run.
 });
 await metier.register({
   name: "notify",
@@ -54,6 +54,6 @@ assert.deepEqual(
 );
 assert.ok(heard > 5 && lines.includes("run started"));
 
-// A slip is not ignored: `mesage` would have changed nothing.
+// A typo isn't ignored: `mesage` would have changed nothing.
 const slip = { skill: "notify", mesage: "Hello." };
 await assert.rejects(metier.run(slip), { code: "option.unknown", hint: "Did you mean `message`?" });

@@ -1,9 +1,9 @@
-/** Keeps runs in a store of the program instead of files, lists them by user, and deletes a user who leaves. */
+/** Keeps runs in the program's own store instead of files, lists them by user, and deletes a user who leaves. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { createMetier, createScriptedModel, type KeptRun, type RunEvent, type RunStore } from "metier";
 
-/** As over two tables; every function may be async. */
+/** Like two tables; every function may be async. */
 const runs = new Map<string, KeptRun>();
 const events: RunEvent[] = [];
 const store: RunStore = {
@@ -46,6 +46,6 @@ assert.equal(await metier.runs.delete({ userId: "ada" }), 2);
 assert.equal((await metier.runs.list()).length, 1);
 assert.ok(!JSON.stringify(events).includes("Ada"));
 
-// Nothing of it lies on disk, and no folder of a run stays behind.
+// Nothing of it is on disk, and no run folder is left behind.
 const folder = metier.places.runs;
 assert.deepEqual(existsSync(folder) ? readdirSync(folder) : [], []);

@@ -1,6 +1,6 @@
 /**
- * Tools of your program, typed by a schema (zod here; valibot, arktype and JSON Schema work the same way). They know who
- * asks, may return anything, and ask before they change something. The model is scripted, so that this runs without a key.
+ * Tools of your program, typed by a schema (zod here; valibot, arktype and JSON Schema work the same way). They know
+ * who asks, may return anything, and ask before they change something. The model is scripted, so this needs no key.
  */
 import assert from "node:assert/strict";
 import { createMetier, createScriptedModel, defineTool } from "metier";
@@ -43,7 +43,7 @@ const model = createScriptedModel([
 const metier = await createMetier({ models: { default: model }, tools: [findOrders, cancelOrder] });
 await metier.register({ name: "orders", description: "Handles orders.", instructions: "Help the customer." });
 
-const ada = metier.for({ userId: "ada" }); // one view for each request
+const ada = metier.for({ userId: "ada" }); // one view per request
 const { text } = await ada.run({
   skill: "orders",
   message: "Cancel my last order.",

@@ -1,13 +1,13 @@
 /**
- * Results as objects: `output` holds the answer of a run to a schema and gives `object` its type; a skill with an
- * `output-schema` does the same for every caller. The model is scripted, so that this runs without a key.
+ * Results as objects: `output` checks a run's answer against a schema and gives `object` its type; a skill with an
+ * `output-schema` does the same for every caller. The model is scripted, so this needs no key.
  */
 import assert from "node:assert/strict";
 import { createMetier, createScriptedModel } from "metier";
 import { z } from "zod";
 
 const model = createScriptedModel([
-  { answer: { text: 'The total is {"total":"40 EUR"}' } }, // does not fit, so it is asked for once more
+  { answer: { text: 'The total is {"total":"40 EUR"}' } }, // doesn't match, so the model is asked once more
   { expect: { lastUserText: "total" }, answer: { text: '{"total":40,"due":"2026-12-01"}' } },
   { answer: { text: '```json\n{"label":"bug"}\n```' } },
   { answer: { text: "I don't know." } },

@@ -1,6 +1,6 @@
 /**
- * One program, many users: a view for each request, with the user's folder, key and skills. Nothing of one reaches another, and
- * a tool is told who asks. The model follows a script, so that this runs without a key.
+ * One program, many users: a view for each request, with the user's folder, key and skills. Nothing of one user
+ * reaches another, and tools know who asks. The model is scripted, so this needs no key.
  */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -32,8 +32,8 @@ function viewFor(userId: string, tenantId: string, isAdmin = false): MetierView 
   ];
   return metier.for({
     userId,
-    tenantId, // Two tenants may have users of one name.
-    cwd, // All that their runs see; without it they see no folder but their own work folder.
+    tenantId, // Two tenants may have users with the same name.
+    cwd, // All that their runs see; without it, they see only their own work folder.
     env: { API_KEY: `key-of-${userId}` }, // For skills that declare `env: [API_KEY]`.
     ...(isAdmin ? {} : { deny: ["payroll"] }),
     limits: { maxIterations: 10, maxTotalTokens: 100_000 },

@@ -1,6 +1,6 @@
 /**
- * A run as a stream for a browser: server-sent events over `node:http`, read here by `fetch`. What leaves the server has no
- * prompt, no folder and no tool's output that is not meant to be shown, and a client that goes away ends its run.
+ * A run as a stream for a browser: server-sent events over `node:http`, read here with `fetch`. The server sends no
+ * prompts, no paths and no tool output that isn't meant to be shown, and a client that disconnects ends its run.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -27,7 +27,7 @@ const server = createServer(async (_request, response) => {
   runs.push(run);
   const { status, headers, body } = run.toResponse();
   response.writeHead(status, Object.fromEntries(headers));
-  // Unlike `pipe`, `pipeline` cancels the body, and so the run, when the client goes away.
+  // Unlike `pipe`, `pipeline` cancels the body, and so the run, when the client disconnects.
   if (body) await pipeline(Readable.fromWeb(body), response).catch(() => undefined);
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,8 +1,10 @@
-/** Skills that are in no folder: one written in this program, with files, and those of a database that changes meanwhile. */
+/**
+ * Skills without a folder: one written in this program, with files, and some from a database that changes meanwhile.
+ */
 import assert from "node:assert/strict";
 import { createMetier, defineSkill, type SkillSource } from "metier";
 
-// A mistyped field (`contxt`) does not compile; in JavaScript it throws, with a near name.
+// A mistyped field (`contxt`) doesn't compile; in JavaScript it throws and suggests a name.
 const review = defineSkill({
   name: "review-contract",
   description: "Review a contract for risks. Use when someone shares a contract.",
@@ -25,7 +27,7 @@ const rows = new Map([
 let tell = (): void => undefined;
 const database: SkillSource = {
   name: "database",
-  trust: "trusted", // Without it, its skills are untrusted, as those of a folder in `paths` are.
+  trust: "trusted", // Without it, its skills are untrusted, like those of a folder in `paths`.
   list: async () =>
     [...rows].map(([id, { etag, files }]) => ({ id, version: etag, files: Object.keys(files) })),
   read: async (id, path) => new Map(Object.entries(rows.get(id)?.files ?? {})).get(path) ?? "",
@@ -42,7 +44,7 @@ const { stdout } = await metier.script({ skill: "quote-price", script: "scripts/
 assert.equal(stdout.trim(), "7");
 console.log(metier.require("quote-price").source);
 
-// The database changes: what has the same version is not read again.
+// The database changes; skills with the same version aren't read again.
 const changed = new Promise<readonly string[]>((resolve) => {
   const stop = metier.watch((outcome) => {
     stop();

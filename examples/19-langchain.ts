@@ -1,7 +1,7 @@
 /**
- * Skills for an agent of LangChain.js: one middleware brings the tools, tells the model of the skills, and holds the
- * agent's own tools to what a skill disallows. The provider is one on this machine that plays a script: it asks for the
- * skill, then tries to send a mail all the same.
+ * Skills for a LangChain.js agent: one middleware adds the tools, tells the model about the skills, and enforces on
+ * the agent's own tools what a skill disallows. A local provider plays a script: it asks for the skill, then tries to
+ * send a mail anyway.
  */
 import assert from "node:assert/strict";
 import { LLMock } from "@copilotkit/aimock";
@@ -35,7 +35,7 @@ try {
     description: "Sends a mail.",
     schema: z.object({ to: z.string() }),
   });
-  const skills = await langChainSkills(metier, { tool }); // one for each conversation
+  const skills = await langChainSkills(metier, { tool }); // one per conversation
   const agent = createAgent({
     model: new ChatOpenAI({
       model: "gpt-4.1",

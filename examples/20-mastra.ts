@@ -1,7 +1,7 @@
 /**
- * Skills for an agent of Mastra: tools, and a processor that tells the model of the skills and holds the agent's own tools
- * to what a skill disallows. The provider is one on this machine that plays a script: it asks for the skill, then tries to
- * send a mail all the same.
+ * Skills for a Mastra agent: tools, and a processor that tells the model about the skills and enforces on the agent's
+ * own tools what a skill disallows. A local provider plays a script: it asks for the skill, then tries to send a mail
+ * anyway.
  */
 import assert from "node:assert/strict";
 import { LLMock } from "@copilotkit/aimock";
@@ -36,7 +36,7 @@ try {
     inputSchema: z.object({ to: z.string() }),
     execute: async () => `${++mails} sent`,
   });
-  const skills = await mastraSkills(metier); // one for each conversation
+  const skills = await mastraSkills(metier); // one per conversation
   const agent = new Agent({
     id: "answerer",
     name: "Answerer",

@@ -1,6 +1,7 @@
 /**
- * A skill that may not do everything: what its `disallowed-tools` name is taken away while the model follows it, whole or
- * call by call, in a loop of your own. What nobody holds is reported. Every other adapter does the same in its host's shape.
+ * A restricted skill: the tools in its `disallowed-tools` are taken away while the model follows it, completely or
+ * call by call, in your own loop. What nobody enforces is reported. Every other adapter does the same in its host's
+ * format.
  */
 import assert from "node:assert/strict";
 import { createMetier, plainSkills } from "metier";
@@ -19,8 +20,8 @@ const runTool = (name: string, input: unknown) => ({
   isError: false,
 });
 
-const skills = await plainSkills(metier); // one for each conversation
-const run = skills.guard(runTool); // looks at each call of your tools first
+const skills = await plainSkills(metier); // one per conversation
+const run = skills.guard(runTool); // checks each call of your tools first
 const names = () => skills.narrow(tools).map(({ name }) => name); // before each request to the model
 
 skills.startTurn(); // the user has spoken
@@ -37,7 +38,7 @@ assert.deepEqual([listed.isError, removed.isError], [false, true]);
 skills.startTurn();
 assert.equal(names().length, 3);
 
-// A program that uses the tools alone holds nothing, and is told so: here, and by the `logger` of `createMetier`.
+// A program that uses only the tools enforces nothing, and is told so: here, and by the `logger` of `createMetier`.
 const unheld = await plainSkills(metier);
 await unheld.call("use_skill", { skill: "look-around" });
 console.log(unheld.reports.map(({ code, message }) => `${code}: ${message}`));

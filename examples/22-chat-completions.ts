@@ -1,6 +1,6 @@
 /**
- * Skills over the chat completions of OpenAI, and of whoever speaks them: tools in their shape, and `answer` for what the model
- * called. A skill takes away the tools that it disallows while it is followed. The provider plays a script.
+ * Skills over chat completions, from OpenAI or anyone who supports them: tools in that format, and `answer` for the
+ * model's calls. A skill takes away the tools it disallows while the model follows it. The provider plays a script.
  */
 import assert from "node:assert/strict";
 import { LLMock } from "@copilotkit/aimock";
@@ -26,7 +26,7 @@ type Message = { readonly content: string | null; readonly tool_calls?: readonly
 const sent: string[][] = []; // The names of the tools in each request.
 
 try {
-  const skills = await openAiChatSkills(metier); // one for each conversation
+  const skills = await openAiChatSkills(metier); // one per conversation
   const parameters = { type: "object", properties: {} };
   const sendMail = { type: "function", function: { name: "send_mail", description: "Sends.", parameters } };
   const messages: object[] = [

@@ -1,6 +1,6 @@
 /**
- * A run that survives its process: it waits for an approval, its process ends, and another one on the same folder answers and
- * completes it. What the first one recorded does not happen again.
+ * A run that survives its process: it waits for an approval, its process ends, and another process on the same folder
+ * answers and completes it. Nothing that the first one recorded happens again.
  */
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
@@ -31,7 +31,7 @@ async function start() {
   return { metier, close };
 }
 
-/** Advances runs until this one stands so. */
+/** Advances runs until this one has that status. */
 async function workUntil({ durable }: Metier, runId: string, status: DurableStatus) {
   const worker = durable.work();
   while ((await durable.get(runId))?.status !== status) await wait(20);

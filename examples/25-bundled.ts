@@ -1,6 +1,6 @@
 /**
- * Metier inside a bundle: a server is bundled into one file by esbuild, moved to a folder that has nothing else, and run there.
- * Bundled skills and the sandbox come along. The model follows a script, so that this runs without a key.
+ * Metier inside a bundle: esbuild bundles a server into one file, which is moved to an empty folder and run there.
+ * Bundled skills and the sandbox come along. The model is scripted, so this needs no key.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

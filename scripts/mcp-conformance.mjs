@@ -1,6 +1,6 @@
 /**
- * `npm run mcp-conformance`: the official conformance suite for MCP against `metier mcp --http`, in both versions of the
- * protocol and with the Skills extension. The suite is fetched for it; without a registry the task is skipped.
+ * `npm run mcp-conformance`: runs the official MCP conformance suite against `metier mcp --http` and `metier serve`, in both
+ * versions of the protocol and with the Skills extension. Fetches the suite first; skipped without a registry.
  */
 import { join } from "node:path";
 import { ROOT, runInForeground, runScript } from "./setup/repository.mjs";

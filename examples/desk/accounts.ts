@@ -21,7 +21,7 @@ interface StoredAccount {
 
 /** An id becomes part of a path, so it has no dots and no slashes. */
 const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-/** One plain address, with nothing in it that could end a header or begin a second address. */
+/** One plain address, with nothing in it that could end a header or start a second address. */
 export const ADDRESS_PATTERN = '^[^\\s<>()\\[\\],;:"\\\\@]{1,64}@[^\\s<>()\\[\\],;:"\\\\@]{1,253}$';
 const FOLDERS = ["mail/cur", "mail/new", "mail/tmp", "calendar"];
 const MAX_ACCOUNT_BYTES = 10_000;

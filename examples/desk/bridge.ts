@@ -60,7 +60,7 @@ async function perform({ version, namespace, method, params }: Request): Promise
 
 /**
  * Who asks. Only the token says so: it is signed with a key that Metier made for this bridge alone. Nothing else in a
- * request is about the user, and nothing is done before the token is verified.
+ * request identifies the user, and nothing is done before the token is verified.
  */
 async function readCaller(token: unknown): Promise<{ userId: string; timezone: string }> {
   const key = Buffer.from(process.env.METIER_CONTEXT_TOKEN_SECRET ?? "", "base64url");
@@ -98,7 +98,7 @@ function describeCapabilities(): readonly object[] {
   }));
 }
 
-/** Of an error inside, only the code is told: its message could hold a path, a subject or a token. */
+/** For an internal error, only the code is returned: its message could contain a path, a subject or a token. */
 function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof Fault) return { code: error.code, message: error.message };
   const { code, name } = error as NodeJS.ErrnoException;

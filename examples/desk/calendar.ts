@@ -8,7 +8,7 @@ import { type Call, inputOf, invalidInput, type JsonObject, type Operation } fro
 
 const MAX_FILE_BYTES = 1_000_000;
 const MAX_EVENTS = 200;
-/** Recurrences that one call looks at. A daily event takes 54 years to get there. */
+/** The limit of recurrences per call. A daily event takes 54 years to reach it. */
 const MAX_STEPS = 20_000;
 
 const DAY = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" };
@@ -29,7 +29,7 @@ const listEvents: Operation<{ readonly from: string; readonly to: string }> = {
             if (isWithin(shown, from, to)) events.push(shown);
           }
       } catch {
-        unreadable.push(cleanLine(name)); // ical.js throws for a file it cannot read; the others count.
+        unreadable.push(cleanLine(name)); // ical.js throws for a file it can't read; the others count.
       }
     }
     const sorted = events.sort((a, b) => String(a.start).localeCompare(String(b.start)));
@@ -88,7 +88,7 @@ function calendarFolder({ folder }: Call): string {
   return join(folder, "calendar");
 }
 
-/** Each with its exceptions: the times of a recurring event that were moved or changed. */
+/** Each with its exceptions: occurrences of a recurring event that were moved or changed. */
 function readEvents(path: string): readonly ICAL.Event[] {
   const bytes = readStart(path, MAX_FILE_BYTES);
   if (!bytes || bytes.length === MAX_FILE_BYTES) throw new RangeError("No regular file, or too large.");
@@ -129,7 +129,7 @@ function showEvent(event: ICAL.Event, { item, startDate, endDate }: Occurrence):
   };
 }
 
-/** Days and times of this form can be compared as texts. */
+/** Days and times in this form can be compared as text. */
 function isWithin({ start, end }: JsonObject, from: string, to: string): boolean {
   return String(start) < to && (String(start) >= from || String(end) > `${from}T00:00:00`);
 }

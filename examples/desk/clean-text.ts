@@ -1,6 +1,6 @@
-/** Text from mail and calendars, made fit for a model: no invisible characters, and no credentials. */
+/** Cleans text from mail and calendars for a model: no invisible characters, and no credentials. */
 
-/** Control characters, and characters that reorder or hide text. Line ends and tabs stay. */
+/** Control characters, and characters that reorder or hide text. Line breaks and tabs stay. */
 const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /**

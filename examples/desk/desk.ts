@@ -1,4 +1,4 @@
-/** The desk's own command line: adds accounts, and runs the server on whose page users link them. */
+/** The desk's own command line: adds accounts, and runs the server whose page links them. */
 import { parseArgs } from "node:util";
 import { addAccount, deskRoot } from "./accounts.ts";
 import { Fault, invalidInput } from "./operation.ts";

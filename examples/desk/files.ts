@@ -1,4 +1,4 @@
-/** Files the way a mailbox and a calendar need them: bounded reads that follow no links, and writes that happen once. */
+/** Files for a mailbox and a calendar: bounded reads that follow no links, and writes that happen once. */
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
@@ -36,10 +36,10 @@ export function readStart(path: string, most: number): Buffer | undefined {
   }
 }
 
-/** Writes a whole new file that only its owner can read. `false` if the file exists already. */
+/** Writes a whole new file that only its owner can read. `false` if the file already exists. */
 export function writeOnce(path: string, content: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = join(dirname(path), `.${randomUUID()}`); // Readers pass over names that begin with a dot.
+  const temporary = join(dirname(path), `.${randomUUID()}`); // Readers skip names that start with a dot.
   try {
     writeFileSync(temporary, content, { mode: 0o600, flush: true });
     linkSync(temporary, path); // Unlike a rename, this never replaces a file.

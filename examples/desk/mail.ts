@@ -128,7 +128,7 @@ export const MAIL_OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, O
   ["send_message", sendMessage],
 ]);
 
-/** The inbox is the maildir itself; every other folder lies in it and begins with a dot. */
+/** The inbox is the maildir itself; every other folder is inside it and starts with a dot. */
 function listFolders(call: Call): readonly string[] {
   const names = listNames(folderPath(call, INBOX)).filter((name) => /^\.[^./]/.test(name));
   return [INBOX, ...names.map((name) => name.slice(1)).sort()];
@@ -138,7 +138,7 @@ function folderPath({ folder }: Call, name: string): string {
   return join(folder, "mail", name === INBOX ? "" : `.${name}`);
 }
 
-/** Newest first, by the time at the beginning of the names. */
+/** Newest first, by the time at the start of the names. */
 function listMail(call: Call, folder: string): readonly MailFile[] {
   const files = ["cur", "new"].flatMap((part) => {
     const place = join(folderPath(call, folder), part);
@@ -167,7 +167,7 @@ function isUnread({ flags }: MailFile): boolean {
   return !flags.includes("S");
 }
 
-/** Whoever sends mail can send anything, so sizes and depths are bounded, and what cannot be read is left out. */
+/** Anyone can send mail with any content, so sizes and depths are limited, and what can't be read is left out. */
 async function readEmail({ path }: MailFile, most: number): Promise<Email | undefined> {
   const bytes = readStart(path, most);
   return bytes && PostalMime.parse(bytes, LIMITS).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What an operation is given, how it is described to Metier, and how it turns a request down. */
+/** What an operation gets, how it is described to Metier, and how it refuses a request. */
 import type { Account } from "./accounts.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -28,7 +28,7 @@ export function inputOf(properties: JsonObject, required: readonly string[] = []
   return { type: "object", additionalProperties: false, required, properties };
 }
 
-/** A request that is turned down. Code and message go to whoever asked, so neither may hold a secret. */
+/** A refused request. Code and message go to whoever asked, so neither may contain a secret. */
 export class Fault extends Error {
   readonly code: string;
 

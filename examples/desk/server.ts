@@ -1,5 +1,5 @@
 /**
- * A small authorization server on loopback: device codes (RFC 8628), a page to approve them on, and tokens. It stands in
+ * A small authorization server on loopback: device codes (RFC 8628), a page to approve them, and tokens. It stands in
  * for the service that a real provider signs in to, and keeps everything in memory.
  */
 import { randomBytes, randomInt } from "node:crypto";
@@ -17,7 +17,7 @@ export interface ServerOptions {
   readonly root: string;
   /** 0: any free port. */
   readonly port: number;
-  /** How long a code is good for. */
+  /** How long a code is valid. */
   readonly codeSeconds?: number;
 }
 
@@ -57,7 +57,7 @@ export async function startServer({ root, port, codeSeconds = 600 }: ServerOptio
     return [200, { device_code: code, user_code: userCode, ...pages, expires_in: codeSeconds, interval: 1 }];
   };
 
-  /** What the user said on the page. */
+  /** What the user chose on the page. */
   const decide: Route = (form, { headers: { origin } }) => {
     if (origin !== undefined && !isOwn(origin)) return showPage(403, "", "Another site sent this form.");
     const userCode = (form.get("user_code") ?? "").trim().toUpperCase();
@@ -119,7 +119,7 @@ export async function startServer({ root, port, codeSeconds = 600 }: ServerOptio
   ]);
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
-    // A web site could point a name of its own at this address. It gets nothing by that name.
+    // A web site could point its own name at this address. It gets nothing that way.
     if (!isOwn(`http://${request.headers.host}`)) return [421, { error: "invalid_request" }];
     const { pathname, searchParams } = new URL(request.url ?? "/", url);
     const route = routes.get(`${request.method} ${pathname}`);
@@ -128,7 +128,7 @@ export async function startServer({ root, port, codeSeconds = 600 }: ServerOptio
   };
 
   const server = createServer({ requestTimeout: 10_000 }, async (request, response) => {
-    // A damaged file, or a form that is too large: nobody outside is told which.
+    // A damaged file, or a form that is too large: nobody outside learns which.
     const [status, body] = await answer(request).catch((): Answer => [500, { error: "server_error" }]);
     response.writeHead(status, {
       "content-type": typeof body === "string" ? "text/html; charset=utf-8" : "application/json",

@@ -1,5 +1,5 @@
 /**
- * Links an account by device code (RFC 8628), and says later whose account it is. Device codes and tokens stay in the
+ * Links an account by device code (RFC 8628), and later says whose account it is. Device codes and tokens stay in the
  * user's drawer; Metier gets references that mean nothing elsewhere.
  */
 import { randomUUID } from "node:crypto";
@@ -106,7 +106,7 @@ export function openSignIn(root: string, url: string, drawer: Drawer): SignIn {
       const link = drawer.get<{ readonly token: string }>(name);
       if (!link) throw notLinked();
       try {
-        // Asked at every call: access that was withdrawn ends at once.
+        // Asked at every call, so withdrawn access ends at once.
         return await reach(url, () => readAccount(link.token));
       } catch (error) {
         if (!(error instanceof oauth.WWWAuthenticateChallengeError)) throw error;
@@ -133,7 +133,7 @@ function notLinked(): Fault {
   return new Fault("capability_auth_required", "No account is linked, or access to it was withdrawn.");
 }
 
-/** What the server refuses is passed on; any other failure means that it is not there. */
+/** Passes on the server's refusal; any other failure means that the server is unavailable. */
 async function reach<Value>(url: string, ask: () => Promise<Value>): Promise<Value> {
   try {
     return await ask();

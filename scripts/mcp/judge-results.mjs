@@ -1,4 +1,4 @@
-/** From the checks that the suite wrote to one verdict for each scenario. */
+/** Turns the suite's checks into one verdict per scenario. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_APPLICABLE } from "./not-applicable.mjs";
@@ -23,7 +23,7 @@ export function judgeResults(folder) {
 /** @param {string} scenario @param {readonly Check[]} checks @returns {Verdict} */
 function judge(scenario, checks) {
   const failed = checks.filter(({ status }) => status === "FAILURE");
-  // What is sent must fit the protocol's schema, whatever was asked for.
+  // What is sent must fit the protocol's schema, no matter what was requested.
   const isMalformed = failed.some(({ id }) => id.startsWith("wire-schema"));
   const reason = NOT_APPLICABLE[scenario];
   if (reason !== undefined && !isMalformed) {

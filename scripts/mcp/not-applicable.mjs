@@ -1,7 +1,8 @@
 /**
- * What of the suite cannot apply to a server of skills, and why. Much of it calls tools, prompts and resources that only
- * the suite's own example server has; the rest is about parts of the protocol that are optional and not declared. An entry
- * is a scenario, or one check of it as `scenario:check`. One that turns out to pass is out of date, and fails the task.
+ * The parts of the suite that can't apply to a server of skills, and why. Many call tools, prompts and resources that
+ * only the suite's own example server has; the others concern optional parts of the protocol that this server doesn't
+ * declare. An entry is a scenario, or one check of it as `scenario:check`. An entry that passes is out of date, and
+ * fails the task.
  */
 
 /** @param {string} kind @param {string} name */

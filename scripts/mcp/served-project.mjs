@@ -1,4 +1,4 @@
-/** A project whose skills give the suite something to look at: more than one page of them, folders, bytes, odd names. */
+/** A project with skills for the suite: more than one page of them, folders, bytes, odd names. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,6 +1,6 @@
 /**
- * The streams of a client, one message a line: what was answered before and still stands is answered here, and everything
- * else goes on to the SDK's transport, byte by byte as it came.
+ * A client's streams, one message per line: answers that still hold are repeated here, everything else goes to the
+ * SDK's transport unchanged.
  */
 import { Readable, type Writable } from "node:stream";
 import { dropOldest } from "@metier/base/turns";
@@ -9,24 +9,24 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { type KeptAnswers, readAsked, writeAnswer } from "./kept-answers.ts";
 
 const LINE_END = 10;
-/** More than a line that is looked at; the SDK bounds the rest. */
+/** The longest line that is inspected; the SDK limits the rest. */
 const MOST_BYTES = 16 * 1024;
 /** Characters. */
 const WRITTEN_AT_ONCE = 16 * 1024;
-/** Requests whose answers did not come; a client may take them back. */
+/** Requests without an answer yet; a client may withdraw them. */
 const MOST_WAITING = 1000;
 
 export function openLines(input: Readable, output: Writable, answers: KeptAnswers): StdioServerTransport {
   const rest = new Readable({ read: () => undefined });
   const transport = new StdioServerTransport(rest, output);
   const waiting = new Map<string, ((result: unknown) => void) | undefined>();
-  /** The answer, or nothing for a line that goes on. */
+  /** The answer, or nothing for a line to pass on. */
   const answerLine = (line: Buffer): string | undefined => {
     const asked = line.length <= MOST_BYTES ? readAsked(line.toString()) : undefined;
     if (asked === undefined) return undefined;
     const result = answers.recall(asked.key);
     if (result !== undefined) return `${writeAnswer(asked, result)}\n`;
-    // Of two with one id nobody knows which one an answer is for.
+    // If two requests have the same id, nobody knows which one an answer is for.
     waiting.set(asked.id, waiting.has(asked.id) ? undefined : answers.follow(asked));
     dropOldest(waiting, MOST_WAITING);
     return undefined;
@@ -62,7 +62,10 @@ function noteAnswer(
   if (isJSONRPCResultResponse(message)) note?.(message.result);
 }
 
-/** Short answers to lines that came together are written together; a client reads long ones while the next line is looked at. */
+/**
+ * Short answers to lines that arrived together are written together; a client reads long ones while the next line is
+ * handled.
+ */
 function splitLines(
   answerLine: (line: Buffer) => string | undefined,
   write: (text: string) => unknown,

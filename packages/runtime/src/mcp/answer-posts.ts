@@ -1,16 +1,16 @@
 /**
- * Requests over HTTP without a session: what was answered before and still stands is answered here, and everything else goes
- * on to the SDK, with what was read of it. Whoever may not ask has been sent away before.
+ * HTTP requests without a session: answers that still hold are repeated here, everything else goes to the SDK with what
+ * was already read. Unauthorized requests never get this far.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@metier/base/json";
 import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
 import { type AskedAgain, type KeptAnswers, readAsked, writeAnswer } from "./kept-answers.ts";
 
-/** To be given what the SDK answers, where that may stand. */
+/** Receives the SDK's answer, if it may be kept. */
 export type NoteAnswer = (answer: Response) => Promise<Response>;
 
-/** `answer` is the SDK's way. */
+/** `answer` calls the SDK. */
 export async function answerPost(
   request: IncomingMessage,
   response: ServerResponse,
@@ -34,10 +34,10 @@ export async function answerPost(
 
 const TYPE = "content-type";
 const JSON_TYPE = "application/json";
-/** Of a body that is looked at. */
+/** The largest body that is inspected. */
 const MOST_BYTES = 16 * 1024;
 
-/** A request of a known length whose body nobody has read yet, and of which a program says nothing more to the SDK. */
+/** A request with a known length, an unread body, and no extra arguments from the program for the SDK. */
 function isShort(request: IncomingMessage): boolean {
   const length = Number(request.headers["content-length"] ?? Number.NaN);
   const isUnread = !(request.readableEnded || request.destroyed || "auth" in request);
@@ -46,7 +46,7 @@ function isShort(request: IncomingMessage): boolean {
 
 interface Body {
   readonly bytes: Buffer;
-  /** Why it ended before its end. */
+  /** Why it ended early. */
   readonly fault?: Error;
 }
 
@@ -61,7 +61,7 @@ function readBody(request: IncomingMessage): Promise<Body> {
   });
 }
 
-/** The request as it came, for one more reader. */
+/** The request as it arrived, for another reader. */
 function giveAgain(request: IncomingMessage, { bytes, fault }: Body): NodeIncomingMessageLike {
   const { method = "POST", url = "/", headers } = request;
   async function* chunks(): AsyncGenerator<Buffer> {
@@ -71,7 +71,7 @@ function giveAgain(request: IncomingMessage, { bytes, fault }: Body): NodeIncomi
   return { method, url, headers, [Symbol.asyncIterator]: chunks };
 }
 
-/** All that the SDK looks at: every header but the length, which differs with the id. */
+/** Everything the SDK looks at: every header except the length, which varies with the id. */
 function keyOf({ rawHeaders }: IncomingMessage, { key }: AskedAgain): string {
   let text = key;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -81,7 +81,7 @@ function keyOf({ rawHeaders }: IncomingMessage, { key }: AskedAgain): string {
   return text;
 }
 
-/** Only a plain answer stands: no stream of events, and no header that may mean something. */
+/** Only plain answers are kept: no event streams, and no headers that may matter. */
 async function noteAnswer(answer: Response, follow: (result: unknown) => void): Promise<Response> {
   const headers = [...answer.headers];
   const isPlain = headers.every(([name, value]) => name === TYPE && value === JSON_TYPE);

@@ -1,6 +1,6 @@
 /**
- * The connections of one MCP server, and what they share: the entries of skills, the watch over the skills' folders, and
- * where faults go. Each has a server of the SDK; where a protocol has no connections, each request.
+ * The connections of one MCP server and what they share: skill entries, the watch on skill folders, and where errors
+ * go. Each connection has an SDK server; in protocol versions without connections, each request has one.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { openHostCalls } from "@metier/base/diagnostic";
@@ -10,7 +10,7 @@ import { type Catalog, planListing } from "@metier/skills";
 import { type CacheHint, McpServer } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import type { Metier } from "../runtime/create-metier.ts";
-import { type Connection, createMcpConversation } from "./connection.ts";
+import { type Connection, createMcpConversation, type McpHost } from "./connection.ts";
 import { createEntries, type Entries } from "./entries.ts";
 import { createKeptAnswers, type KeptAnswers } from "./kept-answers.ts";
 import type { McpServerOptions } from "./mcp-server.ts";
@@ -20,24 +20,30 @@ import { answerTools, listTools } from "./tools.ts";
 
 export interface Connections {
   connect(): Connection;
-  /** A server of the SDK that answers for a connection, and says nothing by itself. */
+  /** An SDK server that answers for a connection, and sends nothing on its own. */
   build(connection: Connection): McpServer;
-  /** The same for a connection that stays: it is told of changes. */
+  /** The same for a lasting connection, which is notified of changes. */
   open(): McpServer;
-  /** Somebody else to be told of changes. The answer ends it. */
+  /** Notifies someone else of changes too. The returned function stops it. */
   follow(listener: Listener): () => void;
-  /** For a connection, or for all requests that have none. */
+  /** For one connection, or for all requests without one. */
   keepAnswers(): KeptAnswers;
   onError(error: unknown): void;
   close(): void;
 }
 
-export function createConnections(metier: Metier, options: McpServerOptions): Connections {
+export function createConnections(metier: Metier, options: McpServerOptions, host?: McpHost): Connections {
   const report = reportOnce(options.onDiagnostic);
   const onError = (error: unknown): void => report(describeFault(error));
   const library = metier.skillLibrary(options.caller);
   const entries = createEntries(metier, library, report, () => notices.isWatching());
-  const connect = (): Connection => ({ metier, library, options, conversation: createMcpConversation() });
+  const connect = (): Connection => ({
+    metier,
+    library,
+    options,
+    host,
+    conversation: createMcpConversation(),
+  });
   const instructions = rememberListing(metier, library, options.run !== undefined);
   const build = (connection: Connection): McpServer =>
     buildServer(connection, entries, instructions(), onError);
@@ -73,10 +79,10 @@ export function createConnections(metier: Metier, options: McpServerOptions): Co
   };
 }
 
-/** Clients cut long instructions, and the tools tell the rest. */
+/** Clients cut long instructions, and the tools provide the rest. */
 const INSTRUCTION_TOKENS = 2_000;
 
-/** Made once for each state of the catalog: over HTTP every request has a server of its own. */
+/** Made once per catalog state: over HTTP, every request has its own server. */
 function rememberListing(metier: Metier, library: SkillLibrary, canRun: boolean): () => string {
   let known: { readonly catalog: Catalog; readonly text: string } | undefined;
   return () => {
@@ -92,7 +98,7 @@ function rememberListing(metier: Metier, library: SkillLibrary, canRun: boolean)
   };
 }
 
-/** Every list asks anew about every skill; whoever listens wants to hear of each thing once. */
+/** Every list checks every skill again, but listeners want each report once. */
 function reportOnce(onDiagnostic: McpServerOptions["onDiagnostic"]): (diagnostic: Diagnostic) => void {
   const told = new Set<string>();
   const tell = openHostCalls(undefined);
@@ -106,8 +112,8 @@ function reportOnce(onDiagnostic: McpServerOptions["onDiagnostic"]): (diagnostic
 
 const MOST_REMEMBERED = 10_000;
 
-/** The SDK would tell in dozens of lines which of its schemas do not fit. */
-const NO_MESSAGE = "A client sent what is no message of the protocol; it was not answered.";
+/** The SDK would list in dozens of lines which of its schemas don't match. */
+const NO_MESSAGE = "A client sent something that is not a protocol message; it was not answered.";
 
 function describeFault(error: unknown): Diagnostic {
   const said = error instanceof Error ? error.message : String(error);
@@ -116,7 +122,9 @@ function describeFault(error: unknown): Diagnostic {
   return { code: "mcp.connection", severity: "warning", path: "mcp", message };
 }
 
-/** Clients hear of changes; this is for those that do not listen. What one caller is served is nobody else's. */
+/**
+ * Clients are notified of changes; this is for those that don't listen. One caller's answers aren't for anyone else.
+ */
 const CACHE: CacheHint = { ttlMs: 10_000, cacheScope: "private" };
 
 /** `instructions` are what a client may put into its system prompt. */
@@ -148,11 +156,11 @@ function buildServer(
   const warn = ({ path, message }: { path: string; message: string }): void =>
     onWarning(`${path}: ${message}`);
   new SkillsExtension({ source, cacheHint: CACHE, onWarning: warn }).attach(mcp);
-  answerResourceList(mcp.server, library, entries); // After the extension, which brings an answer of its own.
+  answerResourceList(mcp.server, library, entries); // After the extension, which has its own answer.
   return mcp;
 }
 
-/** Who is told: a connection, or everybody who listens to an HTTP handler. */
+/** Who is notified: a connection, or everyone listening to an HTTP handler. */
 interface Listener {
   toolsChanged(): void;
   promptsChanged(): void;
@@ -160,15 +168,15 @@ interface Listener {
 }
 
 interface ChangeNotices {
-  /** The answer ends it. */
+  /** The returned function stops it. */
   add(listener: Listener): () => void;
   isWatching(): boolean;
   close(): void;
 }
 
 /**
- * Tells clients when the lists they were given have changed, as long as there is somebody to tell. `lists` are those of
- * now, each as a text that differs when the list does. `onFault`: the new state could not be read; the old one stays.
+ * Notifies clients when their lists change, while anyone is listening. `lists` returns the current lists, each as text
+ * that changes when the list does. `onFault`: the new state couldn't be read, and the old one remains.
  */
 function createChangeNotices(
   metier: Metier,
@@ -185,7 +193,7 @@ function createChangeNotices(
     for (const listener of listeners) {
       if (now.tools !== before.tools) listener.toolsChanged();
       if (now.prompts !== before.prompts) listener.promptsChanged();
-      // Something below a skills folder has changed, so digests may have, even where the names are the same.
+      // Something below a skills folder changed, so digests may have changed even if the names didn't.
       listener.resourcesChanged();
     }
   };

@@ -1,7 +1,7 @@
 /**
- * The entries of the skills that a caller may use. An entry stands while the catalog is the same and no stamp of the skill's
- * folder has changed: what was read, hashed and scanned would be the same. A list whose folders are watched stands for a
- * second without a look at each of its skills.
+ * The entries of the skills a caller may use. An entry is valid while the catalog and the stamps of the skill's folder
+ * are unchanged: reading, hashing and scanning would give the same result. A list whose folders are watched is valid
+ * for a second without checking each skill.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { refused } from "@metier/base/result";
@@ -13,22 +13,19 @@ import type { Metier } from "../runtime/create-metier.ts";
 import { type EntryResult, readEntry, type SkillEntry, skillNameIn } from "./skill-entry.ts";
 
 export interface Entries {
-  /** Of those of these skills that have one, in the same order. */
+  /** The entries of those skills that have one, in the same order. */
   of(skills: readonly Skill[]): Promise<readonly SkillEntry[]>;
-  /** As the skill is now; the others may be of a list that stands. */
+  /** As the skill is now; the others may come from a kept list. */
   ofNow(skill: Skill): Promise<SkillEntry | undefined>;
-  /** The one that a URI lies in, whatever it names there. As the skill is now. */
+  /** The entry that contains a URI, whatever it names there. As the skill is now. */
   at(uri: string): Promise<SkillEntry | undefined>;
-  /**
-   * By which a skill is known to be what it is now, as long as the catalog is the same. `undefined` where that cannot be
-   * told by stamps.
-   */
+  /** Identifies the skill's current state while the catalog is the same; `undefined` if stamps can't tell. */
   stamp(skill: Skill): ContentStamps | undefined;
-  /** By `performance.now()`: how long a list that is given now stands, without a look at its skills. */
+  /** By `performance.now()`: how long a list returned now is valid without checking its skills. */
   listsStandUntil(): number;
 }
 
-/** `isWatched`: whether a change of a skill is heard of, and makes a new catalog. */
+/** `isWatched`: whether a change to a skill is noticed and makes a new catalog. */
 export function createEntries(
   metier: Metier,
   library: SkillLibrary,
@@ -49,7 +46,7 @@ export function createEntries(
     return found?.stamps.hold() ? found : undefined;
   };
   const look = async (skill: Skill): Promise<EntryResult> => {
-    if (skill.remote) return refused("it comes from an MCP server itself, and is not passed on");
+    if (skill.remote) return refused("it comes from another MCP server and is not passed on");
     const before = recall(skill);
     if (before) return before.entry;
     const entries = current();
@@ -94,7 +91,9 @@ interface KnownEntry {
   readonly entry: EntryResult;
 }
 
-/** With the catalog come config, grants and locks. What else counts has no stamp: baselines are read anew by each use. */
+/**
+ * The catalog covers config, grants and locks. Whatever else counts has no stamp: baselines are read again on each use.
+ */
 function stampSkill({ config: { config } }: Metier, skill: Skill): ContentStamps | undefined {
   if (skill.remote || !hasFolder(skill) || config.scan.baseline.length > 0) return undefined;
   return stampContent(skill);
@@ -106,7 +105,7 @@ interface KeptList {
   readonly entries: readonly SkillEntry[];
 }
 
-/** Clients are told that they may keep a list for ten times as long, and use and reading ask anew whatever a list says. */
+/** Clients are told to keep a list ten times as long, and use and reading always check again. */
 const LISTED_MS = 1000;
 const MOST_LISTS = 20;
 
@@ -121,7 +120,7 @@ function rememberLists(metier: Metier, isWatched: () => boolean) {
       const found = kept.get(keyOf(skills));
       return found && stands(found) ? found.entries : undefined;
     },
-    /** Counted from before anything is looked at. */
+    /** Counted from before anything is checked. */
     begin(skills: readonly Skill[]): (entries: readonly SkillEntry[]) => void {
       const { catalog } = metier;
       const until = performance.now() + LISTED_MS;
@@ -130,7 +129,7 @@ function rememberLists(metier: Metier, isWatched: () => boolean) {
         dropOldest(kept, MOST_LISTS);
       };
     },
-    /** No longer than the oldest of those that stand: it may be the one that is given. */
+    /** Until the oldest of the valid ones expires: it may be the one returned. */
     standUntil(): number {
       if (!isWatched()) return 0;
       const ends = [...kept.values()].filter(stands).map(({ until }) => until);
@@ -144,7 +143,7 @@ function notServed({ name, location }: Skill, reason: string): Diagnostic {
     code: "mcp.not-served",
     severity: "warning",
     path: location || name,
-    message: `Skill \`${name}\` is left out of \`skills/list\`: ${reason.replace(/\.$/, "")}.`,
-    hint: "`metier validate --strict` says what other clients expect of a skill; the tools serve it all the same if it can be used.",
+    message: `Skill \`${name}\` is not in \`skills/list\`: ${reason.replace(/\.$/, "")}.`,
+    hint: "`metier validate --strict` shows what other clients expect of a skill. Tools still serve it if it is usable.",
   };
 }

@@ -1,6 +1,6 @@
 /**
- * MCP over HTTP: a handler that is guarded (before a byte of the body is read) and bounded, the sessions of the protocol's
- * versions that have them, and a server of `node:http` at `/mcp`, which off loopback listens only with a token.
+ * MCP over HTTP: a handler that is guarded (before the body is read) and bounded, sessions for protocol versions that
+ * have them, and a `node:http` server at `/mcp`, which off loopback only listens with a token.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -26,13 +26,13 @@ import type { McpHttpHandler, McpHttpOptions, McpListener, McpListenOptions } fr
 const PATH = "/mcp";
 const MAX_CONNECTIONS = 1024;
 
-/** `hosts` are names beside those of the address. Throws `UsageError` where it must not, or cannot, listen. */
+/** `hosts` are names in addition to the address. Throws `UsageError` if it must not or can't listen. */
 export async function listenHttp(
   connections: Connections,
   { host = "127.0.0.1", port = 0, hosts = [], ...options }: McpListenOptions,
 ): Promise<McpListener> {
   if (!isLoopbackHost(urlHost(host)) && options.token === undefined) {
-    throw new UsageError(`\`${host}\` can be reached from other machines, and no token is set.`, {
+    throw new UsageError(`Other machines can reach \`${host}\`, but no token is set.`, {
       hint: "Set `METIER_MCP_TOKEN` to a long random value that clients send as a bearer token, or listen on 127.0.0.1.",
     });
   }
@@ -50,13 +50,13 @@ export async function listenHttp(
   } catch (cause) {
     await handler.close();
     throw new UsageError(`Cannot listen on \`${host}\`, port ${port}: ${(cause as Error).message}`, {
-      hint: "Choose another port, or none for a free one, and an address of this machine.",
+      hint: "Choose another port (none picks a free one) and an address of this machine.",
       cause,
     });
   }
 }
 
-/** No new connections; those there are end with what they were doing. */
+/** Accepts no new connections; existing ones finish what they are doing. */
 async function close(server: Server, endHandler: () => Promise<void>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await endHandler();
@@ -67,18 +67,22 @@ async function close(server: Server, endHandler: () => Promise<void>): Promise<v
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_SESSIONS = 256;
 
-/** Throws `UsageError` for a token that cannot be one. */
-export function createHttpHandler(
+/** MCP for a server that knows already who asks. */
+export interface McpFetchHandler {
+  /** Answers one request. */
+  fetch(request: Request, note?: NoteAnswer): Promise<Response>;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+export function createFetchHandler(
   connections: Connections,
   {
-    hosts = LOOPBACK_NAMES,
-    token,
     maxBodyBytes: maxRequestBodySize = MAX_BODY_BYTES,
     maxSessions = MAX_SESSIONS,
-  }: McpHttpOptions,
-): McpHttpHandler {
-  if (token !== undefined) checkToken(token);
-  // Requests without a session have no connection, so they share one: what was given to one counts for all.
+  }: Pick<McpHttpOptions, "maxBodyBytes" | "maxSessions">,
+): McpFetchHandler {
+  // Requests without a session have no connection, so they share one: what one received counts for all.
   const shared = connections.connect();
   const modern = createMcpHandler(() => connections.build(shared), {
     legacy: "reject",
@@ -87,14 +91,31 @@ export function createHttpHandler(
   });
   const unfollow = connections.follow(modern.notify);
   const sessions = createSessions(connections.open, maxSessions, maxRequestBodySize);
+  return {
+    async fetch(web, note) {
+      if (await isLegacyRequest(web, undefined, { maxRequestBodySize })) return sessions.handle(web);
+      const given = await modern.fetch(web);
+      return note ? note(given) : given;
+    },
+    async close() {
+      unfollow();
+      await Promise.all([modern.close(), sessions.close()]);
+    },
+  };
+}
+
+/** Throws `UsageError` for a token that cannot be one. */
+export function createHttpHandler(
+  connections: Connections,
+  { hosts = LOOPBACK_NAMES, token, ...limits }: McpHttpOptions,
+): McpHttpHandler {
+  if (token !== undefined) checkToken(token);
+  const { maxBodyBytes: maxRequestBodySize = MAX_BODY_BYTES } = limits;
+  const handler = createFetchHandler(connections, limits);
   const answers = connections.keepAnswers();
   let isClosed = false;
   const answer = (request: NodeIncomingMessageLike, response: ServerResponse, note?: NoteAnswer) => {
-    const fetch: typeof modern.fetch = async (web, options) => {
-      if (await isLegacyRequest(web, undefined, { maxRequestBodySize })) return sessions.handle(web);
-      const given = await modern.fetch(web, options);
-      return note ? note(given) : given;
-    };
+    const fetch = (web: Request): Promise<Response> => handler.fetch(web, note);
     return toNodeHandler({ fetch }, { maxRequestBodySize, onerror: connections.onError })(request, response);
   };
   return {
@@ -106,13 +127,12 @@ export function createHttpHandler(
     },
     async close() {
       isClosed = true;
-      unfollow();
-      await Promise.all([modern.close(), sessions.close()]);
+      await handler.close();
     },
   };
 }
 
-/** The body stays unread, so the connection ends with the answer. */
+/** The body stays unread, so the connection closes with the answer. */
 function refuseHttp(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, {
     "Content-Type": "application/json",
@@ -123,8 +143,8 @@ function refuseHttp(response: ServerResponse, status: number, message: string): 
 }
 
 /**
- * There are only so many: the one that was used longest ago makes room for a new one, and its client, told that it is
- * unknown, begins another.
+ * Their number is limited: the least recently used one makes room for a new one, and its client, told that it is
+ * unknown, starts another.
  */
 interface Sessions {
   handle(request: Request): Promise<Response>;
@@ -137,7 +157,7 @@ interface Session {
 }
 
 function createSessions(open: () => McpServer, most: number, maxRequestBodySize: number): Sessions {
-  /** The one used last is last. */
+  /** The most recently used one is last. */
   const sessions = new Map<string, Session>();
   const use = (id: string, session: Session): void => {
     sessions.delete(id);
@@ -157,7 +177,7 @@ function createSessions(open: () => McpServer, most: number, maxRequestBodySize:
       onclose?.();
     };
     const response = await transport.handleRequest(request);
-    if (transport.sessionId === undefined) await mcp.close(); // It did not ask for a session.
+    if (transport.sessionId === undefined) await mcp.close(); // It didn't ask for a session.
     await makeRoom();
     return response;
   };
@@ -181,13 +201,14 @@ function createSessions(open: () => McpServer, most: number, maxRequestBodySize:
 }
 
 function unknownSession(): Response {
-  const error = { code: -32_001, message: "Session not found; begin a new one with `initialize`." };
+  const error = { code: -32_001, message: "Session not found; start a new one with `initialize`." };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }
 
 /**
- * Who may speak with the server at all: a name by which it is known (a page that a browser was led to under another name
- * is refused), no foreign origin, and the token where there is one. `hosts` are without a port, IPv6 addresses in brackets.
+ * Who may talk to the server: the request must use one of its names (a page that a browser reached under another name
+ * is refused), have no foreign origin, and send the token if there is one. `hosts` have no port; IPv6 addresses are in
+ * brackets.
  */
 function guardRequest(
   headers: IncomingHttpHeaders,
@@ -196,23 +217,24 @@ function guardRequest(
 ): { readonly status: 401 | 403; readonly message: string } | undefined {
   const names = [...hosts];
   const host = validateHostHeader(headers.host, names);
-  const unknown = "That is no name of this server; `--allow-host` adds one.";
+  const unknown = "This server does not go by that host name; add it with `--allow-host`.";
   if (!host.ok) return { status: 403, message: `${host.message}. ${unknown}` };
   const origin = validateOriginHeader(headers.origin, names);
-  if (!origin.ok) return { status: 403, message: `${origin.message}. Pages of other sites are not served.` };
+  if (!origin.ok)
+    return { status: 403, message: `${origin.message}. Pages from other sites are not served.` };
   if (token === undefined || isToken(headers.authorization, token)) return undefined;
-  return { status: 401, message: "A bearer token is needed: `Authorization: Bearer …`." };
+  return { status: 401, message: "Send a bearer token: `Authorization: Bearer …`." };
 }
 
 /** Throws `UsageError` for a token that nobody could send, or that everybody would. */
 function checkToken(token: string): void {
   if (/^[!-~]+$/.test(token)) return;
-  throw new UsageError("The token is empty, or has a character that no header can carry.", {
-    hint: "Give a long random value of visible ASCII characters without spaces.",
+  throw new UsageError("The token is empty, or has a character that HTTP headers do not allow.", {
+    hint: "Use a long random value of visible ASCII characters without spaces.",
   });
 }
 
-/** Takes as long for a wrong token as for the right one. */
+/** Takes the same time for a wrong token as for the right one. */
 function isToken(authorization: string | undefined, token: string): boolean {
   const [, given = ""] = /^Bearer +(\S+) *$/i.exec(authorization ?? "") ?? [];
   return isSameSecret(given, token);
@@ -220,7 +242,7 @@ function isToken(authorization: string | undefined, token: string): boolean {
 
 const LOOPBACK_NAMES: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** As `Host` spells them. */
+/** As spelled in `Host`. */
 function hostNames(host: string): readonly string[] {
   const own = EVERYWHERE.has(host) ? machineNames() : [urlHost(host)];
   return [...new Set([...LOOPBACK_NAMES, ...own])];

@@ -1,6 +1,6 @@
 /**
- * Answers that stand: what was answered once is answered with the same text again, as long as nothing has changed that it
- * came from. Everything else, and each request for the first time, is the SDK's to check and to answer.
+ * Kept answers: a repeated request gets the same text while nothing it depends on has changed. Everything else, and
+ * each first request, goes to the SDK.
  */
 import { isJsonObject } from "@metier/base/json";
 import type { SkillLibrary } from "@metier/run";
@@ -8,21 +8,24 @@ import type { Metier } from "../runtime/create-metier.ts";
 import type { Entries } from "./entries.ts";
 import { skillNameIn } from "./skill-entry.ts";
 
-/** A request whose answer may stand. */
+/** A request whose answer may be kept. */
 export interface AskedAgain {
   /** As JSON. */
   readonly id: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** All that is asked, without the id: the same text asks for the same. */
+  /** The whole request without the id: equal text asks for the same thing. */
   readonly key: string;
 }
 
-/** For one connection, since what a client said of itself at its beginning is in no request. */
+/** For one connection, because requests don't repeat what a client said about itself at the start. */
 export interface KeptAnswers {
   /** The result, as JSON. */
   recall(key: string): string | undefined;
-  /** To call before the request is answered, and the function with the result. `undefined`: it is none that stands. */
+  /**
+   * Call it before the request is answered, and the returned function with the result. `undefined`: the answer can't be
+   * kept.
+   */
   follow(asked: AskedAgain, key?: string): ((result: unknown) => void) | undefined;
 }
 
@@ -31,7 +34,7 @@ interface KeptAnswer {
   stands(): boolean;
 }
 
-/** Characters of one answer, and of all. */
+/** Characters of one answer, and of all answers. */
 const MOST_TEXT = 1024 * 1024;
 const MOST_TEXTS = 8 * MOST_TEXT;
 
@@ -51,7 +54,7 @@ export function createKeptAnswers(
       size = 0;
     }
     kept.set(key, answer);
-    size += added; // Of one that is replaced, too: what is counted twice is dropped earlier.
+    size += added; // Including replaced ones: counting twice only drops earlier.
   };
   return {
     recall(key) {
@@ -67,7 +70,7 @@ export function createKeptAnswers(
       const stands = (): boolean => metier.catalog === catalog && origin.stands();
       const check = async (result: unknown): Promise<void> => {
         if (!isJsonObject(result) || result.isError === true || !(await origin.isWhole())) return;
-        // After everything was looked at: what changed meanwhile is not kept.
+        // After all checks: what changed in the meantime isn't kept.
         if (stands()) keep(key, { text: JSON.stringify(result), stands });
       };
       return (result) => void check(result).catch(onFault);
@@ -75,10 +78,10 @@ export function createKeptAnswers(
   };
 }
 
-/** What an answer comes from beside the catalog. */
+/** What an answer depends on besides the catalog. */
 interface Origin {
   stands(): boolean;
-  /** Whether that is all it comes from. */
+  /** Whether it depends on nothing else. */
   isWhole(): boolean | Promise<boolean>;
 }
 
@@ -103,7 +106,7 @@ function originOf(
   return { stands, isWhole: async () => (await entries.ofNow(skill))?.isPlain ?? false };
 }
 
-/** Whose text is given, where a skill's text is all that is given. */
+/** Whose text is given, if the answer is only a skill's text. */
 function skillAskedFor(method: string, params: AskedAgain["params"]): unknown {
   if (method === "resources/read")
     return typeof params.uri === "string" ? skillNameIn(params.uri) : undefined;
@@ -112,10 +115,10 @@ function skillAskedFor(method: string, params: AskedAgain["params"]): unknown {
 }
 
 const METHODS: ReadonlySet<unknown> = new Set(["tools/list", "tools/call", "skills/list", "resources/read"]);
-/** Of a request. A longer one is hardly asked twice. */
+/** The longest request; a longer one is rarely repeated. */
 const MOST_ASKED = 4096;
 
-/** `undefined` for what is none of these requests, or not written as one; the SDK says what is wrong with it. */
+/** `undefined` if it isn't such a request, or is malformed; the SDK reports the error. */
 export function readAsked(text: string): AskedAgain | undefined {
   if (text.length > MOST_ASKED) return undefined;
   const message = parse(text);
@@ -124,7 +127,7 @@ export function readAsked(text: string): AskedAgain | undefined {
   if (jsonrpc !== "2.0" || !METHODS.has(method) || !isJsonObject(params)) return undefined;
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
   for (const _ in others) return undefined;
-  // Whoever wants to hear of progress is told of it by the SDK.
+  // The SDK reports progress to clients that ask for it.
   if (isJsonObject(params._meta) && "progressToken" in params._meta) return undefined;
   const asked = JSON.stringify(params);
   return { id: JSON.stringify(id), method: String(method), params, key: `${method} ${asked}` };

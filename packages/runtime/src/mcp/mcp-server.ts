@@ -1,4 +1,4 @@
-/** The skills of a `Metier` as an MCP server: one thing that any number of connections are made from. */
+/** A `Metier`'s skills as an MCP server for any number of connections. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -8,18 +8,19 @@ import type { Caller, RunRequest } from "@metier/run";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Metier } from "../runtime/create-metier.ts";
 import { openLines } from "./answer-lines.ts";
+import type { McpHost } from "./connection.ts";
 import { type Connections, createConnections } from "./connections.ts";
-import { createHttpHandler, listenHttp } from "./http.ts";
+import { createFetchHandler, createHttpHandler, listenHttp, type McpFetchHandler } from "./http.ts";
 
-/** An MCP server that offers the skills of a `Metier`, over any number of connections. */
+/** An MCP server that offers a `Metier`'s skills over any number of connections. */
 export interface SkillServer {
-  /** Speaks with the client at the other end of two streams, until it ends. */
+  /** Serves the client at the other end of two streams until it disconnects. */
   serveStreams(input: Readable, output: Writable): Promise<void>;
-  /** For a server that the program has already: `node:http`, or a framework on top of it. */
+  /** For a server the program already has: `node:http`, or a framework on top of it. */
   httpHandler(options?: McpHttpOptions): McpHttpHandler;
   /** Serves streamable HTTP at `/mcp`. Throws `UsageError` for an address off loopback without a token. */
   listen(options?: McpListenOptions): Promise<McpListener>;
-  /** Ends all connections, with the runs in them. The `Metier` stays open. */
+  /** Ends all connections and the runs in them. The `Metier` stays open. */
   close(): Promise<void>;
 }
 
@@ -64,6 +65,24 @@ export function createMcpServer(metier: Metier, options: McpServerOptions = {}):
   };
 }
 
+/** The skills for the clients of a service, which knows who asks and adds tools of its own. */
+export function createMcpFetch(
+  metier: Metier,
+  options: Pick<McpServerOptions, "caller" | "onDiagnostic">,
+  host: McpHost,
+  limits: Pick<McpHttpOptions, "maxBodyBytes" | "maxSessions">,
+): McpFetchHandler {
+  const connections = createConnections(metier, options, host);
+  const handler = createFetchHandler(connections, limits);
+  return {
+    fetch: handler.fetch,
+    async close() {
+      connections.close();
+      await handler.close();
+    },
+  };
+}
+
 const SERVER: OptionKeys<McpServerOptions> = { caller: true, run: true, watch: true, onDiagnostic: true };
 const RUN: OptionKeys<McpRunOptions> = {
   model: true,
@@ -77,7 +96,7 @@ const RUN: OptionKeys<McpRunOptions> = {
 const HTTP: OptionKeys<McpHttpOptions> = { hosts: true, token: true, maxBodyBytes: true, maxSessions: true };
 const LISTEN: OptionKeys<McpListenOptions> = { ...HTTP, host: true, port: true };
 
-/** One message a line, until the client ends its side, or the signal does. */
+/** One message per line, until the client or the signal ends it. */
 async function serveStreams(
   connections: Connections,
   input: Readable,
@@ -86,42 +105,45 @@ async function serveStreams(
 ): Promise<void> {
   const transport = openLines(input, output, connections.keepAnswers());
   const handle = serveStdio(() => connections.open(), { transport, onerror: connections.onError });
-  // A stream that broke has ended, too.
+  // A broken stream has ended, too.
   await finished(input, { writable: false, cleanup: true, signal }).catch(() => undefined);
   await handle.close();
 }
 
-/** How skills are run that need a run of their own. Nobody can be asked, so what the tool policy would ask about is denied. */
+/** How skills that need an isolated run are run. Nobody can be asked, so calls that need approval are denied. */
 export type McpRunOptions = Pick<
   RunRequest,
   "model" | "limits" | "write" | "approve" | "confirm" | "tools" | "onEvent"
 >;
 
-/** Options of `createMcpServer`; they count for all its connections. */
+/** Options of `createMcpServer`, for all its connections. */
 export interface McpServerOptions {
-  /** Who asks. Default: nobody, so that sensitive skills and those that are kept to some chats are not served. */
+  /** Who asks. Default: nobody, so sensitive skills and skills limited to some chats aren't served. */
   readonly caller?: Caller;
   /** Makes `use_skill` run skills that need a run. Default: they are refused (`needs-run`). */
   readonly run?: McpRunOptions;
-  /** Whether the skills' folders are watched, and clients told of changes. Default: yes. */
+  /** Whether to watch the skills' folders and notify clients of changes. Default: yes. */
   readonly watch?: boolean;
-  /** Hears, once each, which skills are left out of `skills/list` and why, and of faults of connections. */
+  /** Receives, once each, skills left out of `skills/list` with the reason, and connection errors. */
   readonly onDiagnostic?: (diagnostic: Diagnostic) => unknown;
 }
 
 /** Options of `httpHandler`: whom it answers, and its limits. */
 export interface McpHttpOptions {
-  /** Names by which clients call the server, without port; in `Host` and, from a browser, `Origin`. Default: loopback's. */
+  /**
+   * The server's host names without port, checked against `Host` and, from a browser, `Origin`. Default: loopback
+   * names.
+   */
   readonly hosts?: readonly string[];
-  /** What clients must send as `Authorization: Bearer …`: visible ASCII, never empty. Default: nothing is needed. */
+  /** What clients must send as `Authorization: Bearer …`: visible ASCII, not empty. Default: no token needed. */
   readonly token?: string;
   /** The largest request body, in bytes. Default: 4 MiB. */
   readonly maxBodyBytes?: number;
-  /** Sessions, and clients that listen for changes, at a time. Default: 256. */
+  /** The most sessions, and clients listening for changes, at a time. Default: 256. */
   readonly maxSessions?: number;
 }
 
-/** Options of `listen`: the address, and those of `httpHandler`. `hosts` are names beside the address. */
+/** Options of `listen`: the address, and those of `httpHandler`. `hosts` are names in addition to the address. */
 export interface McpListenOptions extends McpHttpOptions {
   /** An address or a name of this machine. Default: `127.0.0.1`. */
   readonly host?: string;
@@ -129,18 +151,18 @@ export interface McpListenOptions extends McpHttpOptions {
   readonly port?: number;
 }
 
-/** What `httpHandler` makes: a function for a server of `node:http`, and its end. */
+/** Returned by `httpHandler`: a function for a `node:http` server, and `close`. */
 export interface McpHttpHandler {
   /** Answers one request; never throws. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Ends all connections, with the runs in them. */
+  /** Ends all connections and the runs in them. */
   close(): Promise<void>;
 }
 
-/** What `listen` makes: a running HTTP server. */
+/** Returned by `listen`: a running HTTP server. */
 export interface McpListener {
   /** Where clients find it, such as `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
-  /** Ends all connections, with the runs in them. */
+  /** Ends all connections and the runs in them. */
   close(): Promise<void>;
 }

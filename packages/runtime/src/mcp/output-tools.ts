@@ -1,6 +1,6 @@
 /**
- * Skills with an `output-schema` as MCP tools of their own: MCP declares structured results for each tool, and `use_skill`
- * serves skills that have none. They call `use_skill`, with the skill given.
+ * Skills with an `output-schema` as separate MCP tools: MCP declares structured results per tool, and `use_skill` also
+ * serves skills without one. They call `use_skill` with the skill filled in.
  */
 import { isJsonObject, type JsonObject, type JsonSchema } from "@metier/base/json";
 import { type ConversationTool, chooseExecution, ownTool } from "@metier/run";
@@ -8,16 +8,16 @@ import type { Skill } from "@metier/skills";
 import type { Connection } from "./connection.ts";
 
 export interface OutputTool extends ConversationTool {
-  /** What `structuredContent` of its results fits. */
+  /** The schema of its `structuredContent`. */
   readonly outputSchema: JsonSchema;
-  /** The one it runs. */
+  /** The skill it runs. */
   readonly skill: string;
 }
 
-/** More would crowd out a client's other tools; `use_skill` runs the rest as well. */
+/** More would crowd out a client's other tools; `use_skill` runs the rest too. */
 const MOST_TOOLS = 20;
 
-/** None where the server runs nothing: only a run is held to a schema. */
+/** None if the server runs nothing: only runs can enforce a schema. */
 export function outputTools(
   { metier, library, options }: Connection,
   useSkill: ConversationTool,
@@ -34,7 +34,7 @@ export function outputTools(
 function toOutputTool(skill: Skill, useSkill: ConversationTool): readonly OutputTool[] {
   const { name, manifest } = skill;
   const { outputSchema, inputSchema, description } = manifest;
-  // The protocol knows no other results.
+  // The protocol has no other results.
   if (outputSchema?.type !== "object") return [];
   const { name: exported } = ownTool(name, useSkill);
   return [
@@ -50,7 +50,7 @@ function toOutputTool(skill: Skill, useSkill: ConversationTool): readonly Output
   ];
 }
 
-/** What `use_skill` takes beside the skill; `input` as the skill itself describes it. */
+/** The parameters of `use_skill` without the skill; `input` as the skill describes it. */
 function withoutSkill(schema: JsonSchema, input: JsonSchema | undefined): JsonSchema {
   const { skill: _, ...rest } = schema.properties as JsonObject;
   const described = input?.type === "object" ? { input } : {};
@@ -59,7 +59,7 @@ function withoutSkill(schema: JsonSchema, input: JsonSchema | undefined): JsonSc
   return { ...schema, properties: { ...rest, ...described }, required };
 }
 
-/** For the result of a call: what the skill answered, where it is an object. */
+/** For a call's result: the skill's answer, if it is an object. */
 export function structuredContent(object: unknown): { readonly structuredContent?: Record<string, unknown> } {
   return isJsonObject(object) ? { structuredContent: { ...object } } : {};
 }

@@ -1,4 +1,4 @@
-/** Skills that users may call, as MCP prompts: a client shows them as commands, and each gives the skill's text. */
+/** Skills that users may call, as MCP prompts: a client shows them as commands, and each returns the skill's text. */
 import { presentFields } from "@metier/base/json";
 import { cleanLine, compareText, showNames, showValue } from "@metier/base/text";
 import { chooseExecution, decideAccess, refusalText } from "@metier/run";
@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Connection, noteGiven, pageOf, pageResult, trustMeta, trustNote } from "./connection.ts";
 
-/** The one argument every prompt takes: what would stand behind the command's name. */
+/** The one argument of every prompt: what would follow the command's name. */
 const LINE = "arguments";
 
 export function answerPrompts(server: Server, connection: Connection): void {
@@ -38,7 +38,7 @@ export function listPrompts(connection: Connection): Prompt[] {
   }));
 }
 
-/** Also such as are not for models: it is a person who picks a prompt. */
+/** Including skills that aren't for models: a person picks a prompt. */
 function userSkills({ metier, options: { caller = {} } }: Connection): readonly Skill[] {
   const { config } = metier.config;
   return metier
@@ -64,7 +64,7 @@ async function getPrompt(
   given: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<GetPromptResult> {
-  const { metier, conversation, options } = connection;
+  const { metier, conversation, options, host } = connection;
   const skill = userSkills(connection).find((candidate) => candidate.name === name);
   if (skill === undefined) throw refuse(`There is no prompt ${showValue(name)}.`);
   const line = argumentLine(skill, given);
@@ -77,12 +77,12 @@ async function getPrompt(
   };
   const outcome = await metier.activate(request, { canRun: false });
   if (outcome.kind === "refused") throw refuse(refusalText(outcome.refusal));
-  if (outcome.kind === "run") throw new Error("Text was asked for, and a run was made.");
+  if (outcome.kind === "run") throw new Error("Text was requested, but a run was made.");
   noteGiven(conversation, name, outcome.prepared.digest);
-  return toMessages([trustNote(skill), outcome.text]);
+  return toMessages([trustNote(skill), host ? host.hide(outcome.text) : outcome.text]);
 }
 
-/** A line is taken as it is; named values are put where the skill declares them. */
+/** A line is used as is; named values go where the skill declares them. */
 function argumentLine({ name, manifest }: Skill, given: Readonly<Record<string, string>>): string {
   const known = promptArguments({ manifest }).map((argument) => argument.name);
   const unknown = Object.keys(given).filter((key) => !known.includes(key));
@@ -107,16 +107,21 @@ function isRun({ metier }: Connection, { manifest }: Skill): boolean {
   return chooseExecution(manifest, { configured }) === "isolated";
 }
 
-/** A prompt is text: a skill that is run is left to the tool, where this server runs any. */
-function askForRun({ library, options }: Connection, { name }: Skill, line: string): string {
+/** A prompt is text: a skill that needs a run is left to the tool, if this server runs any. */
+function askForRun({ library, options, host }: Connection, { name }: Skill, line: string): string {
+  if (host) {
+    throw refuse(
+      `Skill \`${name}\` needs an isolated run, and a prompt is text. Start one with the tool \`run_skill\`.`,
+    );
+  }
   if (options.run === undefined) {
     throw refuse(
-      `Skill \`${name}\` needs a run of its own, and this server gives only text (\`needs-run\`). Run it with \`metier run ${name}\`, or start the server with \`metier mcp --run\`.`,
+      `Skill \`${name}\` needs an isolated run, but this server only serves text (\`needs-run\`). Run it with \`metier run ${name}\`, or start the server with \`metier mcp --run\`.`,
     );
   }
   if (!library.skills().some((skill) => skill.name === name)) {
     throw refuse(
-      `Skill \`${name}\` needs a run of its own and is not for models. Run it with \`metier run ${name}\`.`,
+      `Skill \`${name}\` needs an isolated run and is not for models. Run it with \`metier run ${name}\`.`,
     );
   }
   const withLine = line === "" ? "" : ` and these \`arguments\`: ${line}`;

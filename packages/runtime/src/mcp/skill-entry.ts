@@ -1,7 +1,7 @@
 /**
- * The entry of a skill in the Skills extension: its frontmatter as written, and every file with URI, digest and size. A
- * skill that a client would have to refuse, or that cannot be told whole, has none. What a client asks for is only ever
- * compared with these URIs (`skill://<name>/<path>`), never taken apart into a path.
+ * A skill's entry in the Skills extension: its frontmatter as written, and every file with URI, digest and size. A
+ * skill that a client would have to refuse, or that can't be listed in full, has none. What a client requests is only
+ * compared with these URIs (`skill://<name>/<path>`), never parsed into a path.
  */
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -26,13 +26,13 @@ import type { Metier } from "../runtime/create-metier.ts";
 
 export interface EntryFile {
   readonly uri: string;
-  /** Below the skill's folder; the skill file is `SKILL.md` whatever it is called on disk. */
+  /** Relative to the skill's folder; the skill file is `SKILL.md`, whatever its name on disk. */
   readonly path: string;
   /** `sha256:…` */
   readonly digest: string;
   readonly size: number;
   readonly mediaType: string;
-  /** As it is now, which may be something else than the digest says. Throws `SkillResourceError`. */
+  /** Its current content, which may no longer match the digest. Throws `SkillResourceError`. */
   read(): Uint8Array;
 }
 
@@ -45,7 +45,7 @@ export interface SkillEntry {
   readonly frontmatter: Frontmatter;
   /** All of them, sorted by URI. */
   readonly files: readonly EntryFile[];
-  /** Whether its use gives text that comes from its folder, the catalog and the request alone, whatever else is on the machine. */
+  /** Whether using it returns text that depends only on its folder, the catalog and the request. */
   readonly isPlain: boolean;
 }
 
@@ -54,10 +54,10 @@ type Frontmatter = Readonly<Record<string, Json>> & {
   readonly description: string;
 };
 
-/** Why a skill has no entry is said in a few words. */
+/** The refusal says in a few words why a skill has no entry. */
 export type EntryResult = Result<SkillEntry, string>;
 
-/** Reads and hashes the skill as it is now. One that cannot be read has no entry, which keeps none of the others from theirs. */
+/** Reads and hashes the skill as it is now. A skill that can't be read has no entry and doesn't affect the others. */
 export async function readEntry(metier: Metier, skill: Skill): Promise<EntryResult> {
   try {
     return await makeEntry(metier, skill);
@@ -72,8 +72,8 @@ async function makeEntry(metier: Metier, skill: Skill): Promise<EntryResult> {
   if (!content.ok) return content;
   const frontmatter = hasFolder(skill) ? (instructions.frontmatter ?? {}) : skillFields(instructions);
   const stated = frontmatter.name;
-  if (typeof stated !== "string") return refused("its frontmatter states no name");
-  // The last one must be the name that the file states, which is another than here for a skill with an alias.
+  if (typeof stated !== "string") return refused("its frontmatter has no name");
+  // The last segment must be the name in the file, which differs from the name here if the skill has an alias.
   const segments = skill.name === stated ? [stated] : [skill.name, stated];
   const files = content.value.files
     .map(({ path, ...file }) => ({ ...file, path, uri: skillUri([...segments, ...path.split("/")]) }))
@@ -84,13 +84,13 @@ async function makeEntry(metier: Metier, skill: Skill): Promise<EntryResult> {
     skill,
     uri: skillUri([...segments, ENTRY_FILE]),
     folder: skillUri(segments),
-    frontmatter: frontmatter as Frontmatter, // A client's own reader has just agreed.
+    frontmatter: frontmatter as Frontmatter, // A client's own parser just accepted it.
     files,
     isPlain: isPlain(metier, instructions),
   });
 }
 
-/** Nothing runs, and nothing of the machine is asked for. */
+/** Nothing runs, and nothing on the machine is consulted. */
 function isPlain({ config: { config } }: Metier, { text, manifest }: Instructions): boolean {
   const { bins, anyBins, env } = manifest.requires;
   return (
@@ -106,16 +106,16 @@ interface Content {
   readonly manifest: Uint8Array;
 }
 
-/** As it lies there: the files and digests of the content identity. */
+/** As it is on disk: the files and digests of the content identity. */
 function readFolder(metier: Metier, skill: Skill): Result<Content, string> {
   const outcome = identifyContent(skill, { entries: MOST_ENTRIES, bytes: SKILL_LIMITS.bytes });
   if (!outcome.ok) {
     const { path, message } = outcome.refusal;
-    return refused(`\`${path}\`: ${message} At most ${SKILL_LIMITS.bytes} bytes are served`);
+    return refused(`\`${path}\`: ${message} The limit is ${SKILL_LIMITS.bytes} bytes`);
   }
   const { files } = outcome.value;
   if (files.length > SKILL_LIMITS.files) {
-    return refused(`it has ${files.length} files; at most ${SKILL_LIMITS.files} are served`);
+    return refused(`it has ${files.length} files; the limit is ${SKILL_LIMITS.files}`);
   }
   const link = files.find(({ kind }) => kind === "link");
   if (link) return refused(`\`${link.path}\` is a link; only files are served`);
@@ -138,7 +138,7 @@ function readFolder(metier: Metier, skill: Skill): Result<Content, string> {
 /** Files and folders. */
 const MOST_ENTRIES = 4 * SKILL_LIMITS.files;
 
-/** A skill without a folder of its own, such as one file among others or an object, becomes one file. */
+/** A skill without its own folder, such as a single file or an object, becomes one file. */
 function writeFile(instructions: Instructions): Content {
   const manifest = Buffer.from(writeSkillText(instructions));
   const file = {
@@ -151,7 +151,7 @@ function writeFile(instructions: Instructions): Content {
   return { files: [file], manifest };
 }
 
-/** A client reads the file and compares: whatever it cannot read, or reads otherwise, it has to refuse. */
+/** A client reads the file and compares: it must refuse anything it can't read or reads differently. */
 async function findProblem(
   segments: readonly string[],
   manifest: Uint8Array,
@@ -161,19 +161,19 @@ async function findProblem(
   const read = await readAsClient(segments, manifest);
   if (read.ok) {
     if (isDeepStrictEqual(read.value, frontmatter)) return undefined;
-    return "its frontmatter is written so that other clients read something else";
+    return "other clients would read its frontmatter differently";
   }
   const isRepaired = instructions.diagnostics.some(({ code }) => REPAIRED.test(code));
   if (isRepaired) return read.refusal;
-  // The SDK reads a part of YAML only, other clients all of it: then what the file says counts, not how.
+  // The SDK reads only a part of YAML, other clients all of it: then the meaning counts, not the spelling.
   const plain = await readAsClient(segments, Buffer.from(writeFields(frontmatter)));
   return plain.ok ? undefined : plain.refusal;
 }
 
-/** What cannot be read as it is written. */
+/** What can't be read as written. */
 const REPAIRED = /^(?:yaml|frontmatter|text)\./;
 
-/** The frontmatter, or what keeps a client from reading it. */
+/** The frontmatter, or what prevents a client from reading it. */
 async function readAsClient(
   segments: readonly string[],
   manifest: Uint8Array,
@@ -189,19 +189,19 @@ async function readAsClient(
 
 const SKILL_SCHEME = "skill://";
 
-/** What the skill's own file is called, whatever its name on disk. */
+/** The name of the skill's own file, whatever it is on disk. */
 const ENTRY_FILE = "SKILL.md";
 
 function skillUri(segments: readonly string[]): string {
   return `${SKILL_SCHEME}${segments.map(encodeURIComponent).join("/")}`;
 }
 
-/** The one spelling of a URI; `undefined` for what is none. */
+/** The canonical spelling of a URI; `undefined` if it isn't one. */
 export function canonicalUri(uri: string): string | undefined {
   return URL.parse(uri)?.href;
 }
 
-/** The name of the skill that a URI lies in, whether there is such a skill or not. */
+/** The name of the skill that a URI is in, whether or not the skill exists. */
 export function skillNameIn(uri: string): string | undefined {
   const canonical = canonicalUri(uri);
   return canonical?.startsWith(SKILL_SCHEME) ? canonical.slice(SKILL_SCHEME.length).split("/")[0] : undefined;

@@ -1,6 +1,6 @@
 /**
- * What the SDK's Skills extension asks, answered from the entries of the skills that the caller may use: pages, entries,
- * files and folders.
+ * Answers the SDK's Skills extension from the entries of the skills the caller may use: pages, entries, files and
+ * folders.
  */
 import { digestBytes } from "@metier/base/digest";
 import { compareText } from "@metier/base/text";
@@ -53,7 +53,7 @@ export function createSkillSource(
   };
 }
 
-/** `resources/list`: the skill files. The SDK would give all of them at once. */
+/** `resources/list`: the skill files. The SDK would return all of them at once. */
 export function answerResourceList(server: Server, library: SkillLibrary, entries: Entries): void {
   server.setRequestHandler("resources/list", async ({ params }) => {
     const { items, ...rest } = pageOf(library.skills(), ({ name }) => name, params?.cursor);
@@ -72,13 +72,13 @@ function toResource({ uri, frontmatter, files, skill }: SkillEntry): Resource {
   return { uri, name, description, mimeType: "text/markdown", size, ...trustMeta(skill) };
 }
 
-/** Only what the entry promised: a file that has changed since is none of it. */
+/** Only what the entry declared: a file that has changed since isn't served. */
 function readFile({ uri, digest, mediaType, read }: EntryFile): SkillReadResult {
   const bytes = read();
   if (digestBytes(bytes) !== digest) {
     throw new ProtocolError(
       ProtocolErrorCode.InternalError,
-      `${uri} has just been changed; ask for the skill's entry again.`,
+      `${uri} has just changed; request the skill's entry again.`,
     );
   }
   if (!isText(bytes)) return { bytes, mimeType: mediaType };
@@ -88,7 +88,7 @@ function readFile({ uri, digest, mediaType, read }: EntryFile): SkillReadResult 
 
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** `undefined` when there is no such folder. Sorted by URI. */
+/** `undefined` if there is no such folder. Sorted by URI. */
 function childrenOf({ folder, files }: SkillEntry, uri: string): readonly Resource[] | undefined {
   if (uri !== folder && !uri.startsWith(`${folder}/`)) return undefined;
   const children = new Map<string, Resource>();

@@ -1,6 +1,6 @@
 /**
- * `use_skill` and its companions as MCP tools, for clients that do not know the Skills extension; what happens in a run
- * becomes progress notifications for a client that asked for them.
+ * `use_skill` and related tools as MCP tools, for clients without the Skills extension. Events of a run become progress
+ * notifications for clients that ask for them.
  */
 import { type Json, presentFields } from "@metier/base/json";
 import { showNames, showValue } from "@metier/base/text";
@@ -18,6 +18,7 @@ import type { RunEvent } from "@metier/run/events";
 import type { Catalog } from "@metier/skills";
 import {
   type CallToolResult,
+  type InputRequiredResult,
   type Tool as McpTool,
   ProtocolError,
   ProtocolErrorCode,
@@ -25,32 +26,33 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { type Connection, noteGiven, trustNote } from "./connection.ts";
+import { callHostTool, describeHostTool } from "./host-tools.ts";
 import { type OutputTool, outputTools, structuredContent } from "./output-tools.ts";
 
 export function answerTools(server: Server, connection: Connection): void {
   server.setRequestHandler("tools/list", () => ({ tools: [...describeTools(connection)] }));
   server.setRequestHandler("tools/call", ({ params }, context) =>
-    callTool(connection, params.name, params.arguments ?? {}, context),
+    answerCall(server, connection, params.name, params.arguments ?? {}, context),
   );
 }
 
-/** Of each library, as long as its catalog stays: over HTTP every request has a server of its own. */
+/** Per library while its catalog is current: over HTTP, every request has its own server. */
 const described = new WeakMap<
   SkillLibrary,
   { readonly catalog: Catalog; readonly tools: readonly McpTool[] }
 >();
 
 function describeTools(connection: Connection): readonly McpTool[] {
-  const { metier, library } = connection;
+  const { metier, library, host } = connection;
   const { catalog } = metier;
   const known = described.get(library);
   if (known?.catalog === catalog) return known.tools;
-  const tools = listTools(connection).map(toMcpTool);
+  const tools = [...listTools(connection).map(toMcpTool), ...(host?.tools ?? []).map(describeHostTool)];
   described.set(library, { catalog, tools });
   return tools;
 }
 
-/** Made for one call: the skills there are, and who hears of a run, may be others the next time. */
+/** Created for one call: the skills, and who is notified of a run, may differ next time. */
 export function listTools(
   connection: Connection,
   say?: (message: string) => void,
@@ -88,6 +90,18 @@ function toMcpTool(tool: ConversationTool | OutputTool): McpTool {
   };
 }
 
+async function answerCall(
+  server: Server,
+  connection: Connection,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  context: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  const added = connection.host?.tools.find((tool) => tool.name === name);
+  if (added === undefined) return callTool(connection, name, input, context);
+  return callHostTool(added, server, input, context, tellProgress(context));
+}
+
 async function callTool(
   connection: Connection,
   name: string,
@@ -105,14 +119,18 @@ async function callTool(
   const { text, isError, object } = await tool.execute(input as ToolInput, { signal });
   const named = "skill" in tool ? { skill: tool.skill } : (input as Readonly<Record<string, Json>>);
   const note = isError ? undefined : markFor(connection, tool, named);
+  const { hide = (shown: string) => shown } = connection.host ?? {};
   return {
-    content: [...(note === undefined ? [] : [note]), text].map((part) => ({ type: "text", text: part })),
+    content: [...(note === undefined ? [] : [note]), text].map((part) => ({
+      type: "text",
+      text: hide(part),
+    })),
     ...structuredContent(object),
     ...(isError && { isError }),
   };
 }
 
-/** What goes before the text of an untrusted skill; that it was given is remembered. */
+/** The note before the text of an untrusted skill; that the text was given is remembered. */
 function markFor(
   { library, conversation }: Connection,
   tool: ConversationTool,
@@ -126,7 +144,7 @@ function markFor(
   return trustNote(skill);
 }
 
-/** `undefined` when the client did not ask for progress. */
+/** `undefined` if the client didn't ask for progress. */
 function tellProgress({ mcpReq }: ServerContext): ((message: string) => void) | undefined {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
@@ -134,12 +152,12 @@ function tellProgress({ mcpReq }: ServerContext): ((message: string) => void) | 
   return (message) => {
     progress += 1;
     const params = { progressToken, progress, message };
-    // A client that has gone hears of nothing; the run is ended by its signal.
+    // A client that is gone gets nothing; its signal ends the run.
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   };
 }
 
-/** Events are redacted already; inputs and outputs of tools are the run's own business. */
+/** Events are already redacted; tool inputs and outputs stay inside the run. */
 function describeEvent(event: RunEvent): string | undefined {
   switch (event.type) {
     case "run-started":
@@ -149,7 +167,7 @@ function describeEvent(event: RunEvent): string | undefined {
     case "model-answered":
       return `step ${event.step}: ${event.finishReason}`;
     case "model-retried":
-      return `asking the model again in ${event.delayMs} ms`;
+      return `asking the model again in ${event.delayMs / 1000} s`;
     case "limit-reached":
       return `limit of ${event.limit}`;
     default:

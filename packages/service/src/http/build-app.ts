@@ -1,7 +1,7 @@
 /**
- * The route table as a Hono application. The order for every request: who asks, may they, what did they send; only then
- * the handler, which the store answers for the tenant of who asks and for no other. Whatever it throws is the service's own
- * fault, logged, and answered without a word about it.
+ * The route table as a Hono application. For every request, in this order: who asks, may they, what did they send; then
+ * the handler, for which the store only answers for the caller's tenant. Anything a handler throws is a service error:
+ * it is logged, and the response says nothing about it.
  */
 import type { IncomingMessage } from "node:http";
 import { isLoopbackAddress, isLoopbackHost } from "@metier/base/net";
@@ -10,11 +10,12 @@ import { forAllTenants, forTenant, isStoreAway } from "@metier/durable";
 import type { Context, Hono } from "hono";
 import { DEFAULT_TENANT, type Identity, NOBODY } from "../keys/identity.ts";
 import { holdsScope } from "../keys/scopes.ts";
+import type { Protocol } from "../protocols/protocol.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { describeClient, hostName, type RequestClient } from "./browser-guard.ts";
 import type { PageRoute } from "./page-routes.ts";
-import { readBytes, readJsonBody, readPathParts, readQuery } from "./read-request.ts";
-import { errorBody, type HttpRefusal, refuse } from "./refusal.ts";
+import { readBytes, readForm, readJsonBody, readPathParts, readQuery } from "./read-request.ts";
+import { errorBody, type HttpRefusal, refuse, refuseScope, type ToldRefusal } from "./refusal.ts";
 import type { RouteAnswer, RouteRequest, ServiceRoute } from "./route.ts";
 
 interface Bindings {
@@ -31,10 +32,17 @@ const SECURITY_HEADERS = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
+/** The service's own refusals, for everything outside of a protocol's prefix. */
+const OWN: Pick<Protocol, "prefix" | "tell"> = {
+  prefix: "",
+  tell: (told) => ({ status: told.status, body: errorBody(told), headers: told.headers }),
+};
+
 export async function buildApp(
-  routes: readonly ServiceRoute[],
+  own: readonly ServiceRoute[],
   pages: readonly PageRoute[],
   context: ServiceContext,
+  protocols: readonly Protocol[] = [],
 ): Promise<Hono<Bindings>> {
   const { Hono } = await import("hono");
   const app = new Hono<Bindings>();
@@ -54,10 +62,14 @@ export async function buildApp(
     }
     return response;
   };
+  const routes = [...own, ...protocols.flatMap((protocol) => protocol.routes)];
+  const toldBy = (path: string): Tell =>
+    (protocols.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`)) ?? OWN).tell;
   for (const route of routes) {
+    const tell = toldBy(route.path);
     app.on(route.method, honoPath(route.path), async (http) => {
       const from = performance.now();
-      const response = await answerSafely(`${route.method} ${route.path}`, context, () =>
+      const response = await answerSafely(`${route.method} ${route.path}`, context, tell, () =>
         serveRoute(route, http, context),
       );
       // Nobody reads the body of such an answer: its stream or file would stay open.
@@ -69,7 +81,7 @@ export async function buildApp(
     app.get(path, async (http) => {
       const from = performance.now();
       const { headers, url } = http.req.raw;
-      const response = await answerSafely(path, context, () =>
+      const response = await answerSafely(path, context, OWN.tell, () =>
         answer({ url: new URL(url), headers, client: clientOf(http, context) }),
       );
       return observe(http, path, from, response);
@@ -77,7 +89,7 @@ export async function buildApp(
   }
   app.notFound((http) => {
     const from = performance.now();
-    return observe(http, "unknown", from, toResponse(refuseAddress(routes, http)));
+    return observe(http, "unknown", from, toResponse(refuseAddress(routes, http), toldBy(http.req.path)));
   });
   return app;
 }
@@ -92,31 +104,35 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   "OPTIONS",
 ]);
 
-const STORE_AWAY = {
+const STORE_AWAY: ToldRefusal = {
+  status: 503,
   code: "store_unavailable",
-  message: "The store of the service does not answer.",
+  message: "The service cannot reach its store.",
   hint: "Try again in a few seconds.",
+  headers: { "Retry-After": "5" },
 };
-const STORE_AWAY_INIT = { status: 503, headers: { "Retry-After": "5" } };
+const FAULT: ToldRefusal = {
+  status: 500,
+  code: "internal",
+  message: "The service failed on this request. The error is in its log.",
+  hint: "Try again. If it keeps failing, tell whoever runs the service.",
+};
 
-/** Whatever is thrown is the service's own fault. */
+type Tell = Protocol["tell"];
+
+/** Anything that is thrown is a service error. */
 async function answerSafely(
   where: string,
   { metrics, log }: ServiceContext,
+  tell: Tell,
   answer: () => Promise<Result<RouteAnswer, HttpRefusal>>,
 ): Promise<Response> {
   try {
-    return toResponse(await answer());
+    return toResponse(await answer(), tell);
   } catch (fault) {
     metrics.count("metier_faults_total");
     log.fault(where, fault);
-    if (isStoreAway(fault)) return Response.json(errorBody(STORE_AWAY), STORE_AWAY_INIT);
-    const body = errorBody({
-      code: "internal",
-      message: "The service could not do this. The fault is in its log.",
-      hint: "Try again; if it stays, tell whoever runs the service.",
-    });
-    return Response.json(body, { status: 500 });
+    return sayNo(isStoreAway(fault) ? STORE_AWAY : FAULT, tell);
   }
 }
 
@@ -140,19 +156,14 @@ async function identify(
   const identity = await authenticate.identify(http.req.raw, client);
   if (!identity.ok || scope === "any") return identity;
   const needed = scope === "operator" || scope === "platform" ? "admin" : scope;
-  // What is told of the whole service is told to its own admins.
+  // Only the service's own admins learn about the whole service.
   if (needed !== scope && identity.value.tenant !== DEFAULT_TENANT) return refuseTenant();
   if (holdsScope(identity.value.scopes, needed)) return identity;
-  return refuse(
-    403,
-    "scope_missing",
-    `This key may not do that: it lacks the scope \`${needed}\`.`,
-    `Use a key with the scope \`${needed}\`; an admin makes one with \`POST /v1/keys\`.`,
-  );
+  return refuseScope(needed);
 }
 
 function refuseTenant(): Result<never, HttpRefusal> {
-  const message = "This key may not do that: it is for admins of the whole service.";
+  const message = "Only an admin of the whole service may do this.";
   return refuse(403, "platform_only", message, `Use an admin key of the tenant \`${DEFAULT_TENANT}\`.`);
 }
 
@@ -180,7 +191,7 @@ async function handle(
   return inScope(route, who.identity, () => route.handle(asked, context));
 }
 
-/** For whom the store is asked. Of routes for anybody it shows nothing at all. */
+/** The tenant the store is queried for. On public routes it shows nothing at all. */
 function inScope<Value>({ scope }: ServiceRoute, { tenant }: Identity, work: () => Value): Value {
   if (scope === "operator") return forAllTenants(work);
   return scope === "none" ? work() : forTenant(tenant, work);
@@ -191,15 +202,19 @@ async function readBody(
   request: Request,
   { limits }: ServiceContext,
 ): Promise<Result<unknown, HttpRefusal>> {
+  if (takes === "raw") return readBytes(request, limits.bodyBytes);
   if (takes === "archive") return readBytes(request, limits.uploadBytes);
+  if (takes === "form") return readForm(request, limits.uploadBytes);
   return shape === undefined ? done(undefined) : readJsonBody(shape, request, limits.bodyBytes);
 }
 
-function toResponse(outcome: Result<RouteAnswer, HttpRefusal>): Response {
-  if (!outcome.ok) {
-    const { status, headers } = outcome.refusal;
-    return Response.json(errorBody(outcome.refusal), { status, ...(headers && { headers }) });
-  }
+function sayNo(told: ToldRefusal, tell: Tell): Response {
+  const { status, body, headers } = tell(told);
+  return Response.json(body, { status, ...(headers && { headers }) });
+}
+
+function toResponse(outcome: Result<RouteAnswer, HttpRefusal>, tell: Tell): Response {
+  if (!outcome.ok) return sayNo(outcome.refusal, tell);
   const answer = outcome.value;
   if (answer instanceof Response) return answer;
   return Response.json(answer.body, {
@@ -213,15 +228,10 @@ function refuseAddress(routes: readonly ServiceRoute[], http: HttpContext): Resu
     .filter(({ path }) => pathPattern(path).test(http.req.path))
     .map(({ method }) => method);
   if (allowed.length === 0) {
-    return refuse(
-      404,
-      "not_found",
-      "Nothing is at this address.",
-      "`GET /v1/openapi.json` lists all addresses.",
-    );
+    return refuse(404, "not_found", "No such endpoint.", "`GET /v1/openapi.json` lists every endpoint.");
   }
   const methods = [...new Set(allowed)].join(", ");
-  const message = "This address does not take that method.";
+  const message = "This endpoint does not support that method.";
   return refuse(405, "method_not_allowed", message, `Use ${methods}.`, { Allow: methods });
 }
 
@@ -242,7 +252,7 @@ function clientOf(http: HttpContext, { isOnLoopback }: ServiceContext): RequestC
   return describeClient(http.env.incoming, http.req.raw.headers, isOnLoopback);
 }
 
-/** Not what a proxy on this machine passes on, nor a page that a browser was led to under another name. */
+/** Not requests from a proxy on this machine, or from a page that a browser reached under another name. */
 function isOnThisMachine(http: HttpContext, { address }: RequestClient): boolean {
   const { headers } = http.req.raw;
   const isPassedOn = ["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));

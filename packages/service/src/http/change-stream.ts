@@ -1,6 +1,6 @@
 /**
- * What lists must look at again, as server-sent events without numbers: nothing of it is kept, and whoever connects reads the
- * lists once anyway. Several changes of one thing are one; where too much changes at once, the kinds alone are told.
+ * What lists must reload, as server-sent events without numbers: nothing is stored, and clients read the lists once
+ * when they connect. Several changes to one thing are merged; if too much changes at once, only the kinds are sent.
  */
 import type { ApiChange } from "../api.ts";
 import type { ListChange, RunNotices } from "../runs/run-notices.ts";
@@ -8,7 +8,7 @@ import { streamFrames } from "./frame-stream.ts";
 
 interface ChangeStreamParts {
   readonly notices: Pick<RunNotices, "onChange">;
-  /** Told when skills of the server have changed; gives what ends it. Absent: they are not this tenant's. */
+  /** Called when the server's skills change; returns a function that ends it. Absent: they aren't this tenant's. */
   readonly onCatalog?: ((listener: () => void) => () => void) | undefined;
   readonly tenant: string;
   tenantOf(runId: string): Promise<string | undefined>;
@@ -19,7 +19,7 @@ interface ChangeStreamParts {
   onFault(fault: unknown): void;
 }
 
-/** Changes within this time travel together. */
+/** Changes within this time are sent together. */
 const FRAME_MS = 50;
 const MOST_PENDING = 1_000;
 const EVERYTHING: readonly ApiChange[] = [{ kind: "run" }, { kind: "approval" }, { kind: "catalog" }];
@@ -46,7 +46,7 @@ export function streamChanges(parts: ChangeStreamParts): ReadableStream<Uint8Arr
 interface PendingChanges {
   /** Until there is something to take and a moment has passed, until `ms`, or until it is over. */
   wait(ms: number): Promise<void>;
-  /** `undefined`: too much to tell one by one. */
+  /** `undefined`: too much to list one by one. */
   take(): readonly ListChange[] | undefined;
   stop(): void;
 }

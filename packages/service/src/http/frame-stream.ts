@@ -1,6 +1,6 @@
 /**
- * Server-sent events as a stream that is asked for its next frames: whoever reads slowly holds no more than these in memory.
- * Its first frame goes out at once, so that the client has the headers, however quiet the rest is.
+ * Server-sent events as a pull stream: a slow reader holds only the next frames in memory. The first frame goes out
+ * immediately, so that the client gets the headers, however quiet the rest is.
  */
 import { AsyncResource } from "node:async_hooks";
 
@@ -9,14 +9,14 @@ const FIRST = "retry: 1000\n: connected\n\n";
 interface FrameSource {
   /** Whole frames; `undefined`: there are no more. */
   next(): Promise<string | undefined>;
-  /** The client has gone, or nothing more comes. */
+  /** The client has disconnected, or nothing more comes. */
   end(): void;
   onFault(fault: unknown): void;
 }
 
 export function streamFrames({ next, end, onFault }: FrameSource): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  // Whoever reads the stream is nobody's request: it is read for the tenant for whom it was opened.
+  // Reading the stream isn't part of a request: it is read for the tenant it was opened for.
   const nextForTenant = AsyncResource.bind(next);
   let isFirst = true;
   let isOver = false;
@@ -26,7 +26,7 @@ export function streamFrames({ next, end, onFault }: FrameSource): ReadableStrea
         try {
           const text = isFirst ? FIRST : await nextForTenant();
           isFirst = false;
-          if (isOver) return; // Nobody listens any more.
+          if (isOver) return; // Nobody is listening anymore.
           if (text !== undefined) return controller.enqueue(encoder.encode(text));
           end();
           controller.close();
@@ -34,7 +34,7 @@ export function streamFrames({ next, end, onFault }: FrameSource): ReadableStrea
           if (isOver) return;
           onFault(fault);
           end();
-          controller.error(fault); // The connection breaks, and the client comes again with what it has seen.
+          controller.error(fault); // The connection breaks, and the client reconnects with its last position.
         }
       },
       cancel() {

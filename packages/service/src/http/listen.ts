@@ -8,7 +8,7 @@ import type { Hono } from "hono";
 const TIMES = {
   /** For the headers of a request. */
   headersTimeout: 10_000,
-  /** For all of a request, an upload included. An answer may take as long as it likes. */
+  /** For a whole request, including an upload. A response may take as long as it needs. */
   requestTimeout: 120_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 2_000,
@@ -17,11 +17,11 @@ const TIMES = {
 
 export interface Listener {
   readonly url: string;
-  /** Takes no more requests, waits for those under way, and after `graceMs` breaks what is left. */
+  /** Takes no more requests, waits for those in progress, and closes the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Throws `UsageError` where it cannot listen. */
+/** Throws `UsageError` if it can't listen. */
 export async function listen<Bindings extends object>(
   app: Hono<Bindings>,
   { host, port }: { readonly host: string; readonly port: number },
@@ -37,7 +37,7 @@ export async function listen<Bindings extends object>(
     await once(server.listen({ host, port }), "listening");
   } catch (cause) {
     throw new UsageError(`Cannot listen on \`${host}\`, port ${port}: ${(cause as Error).message}`, {
-      hint: "Choose another `--port` (0 takes a free one), and an address of this machine for `--host`.",
+      hint: "Choose another `--port` (0 picks a free one) and use an address of this machine for `--host`.",
       cause,
     });
   }

@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them: what stands above one, a histogram, and values by labels. Labels are fixed words. */
+/** Metrics in Prometheus format: headers, histograms, and values by label. Labels are fixed words. */
 
 interface Histogram {
   /** `labels` as Prometheus writes them, `kind="model"`. */

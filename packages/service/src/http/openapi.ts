@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the route table and nothing else, with the scope that each route needs. */
+/** The OpenAPI 3.1 document, generated only from the route table, with the scope of each route. */
 import type { Json, JsonObject, JsonSchema } from "@metier/base/json";
 import { schemaOf } from "@metier/base/shape";
 import { ROLE_SCOPES } from "../keys/scopes.ts";
@@ -28,7 +28,7 @@ export function describeApi(routes: readonly ServiceRoute[], version: string): J
       title: "Metier",
       version,
       description:
-        "Start, watch and approve runs of skills. `x-metier-scope` is the scope that a key needs; `x-metier-roles` says which scopes a role has. `admin` includes all others.",
+        "Start, follow and approve runs of skills. `x-metier-scope` is the scope a key needs; `x-metier-roles` lists the scopes of each role. `admin` includes every other scope. Routes for clients of other APIs, such as `/anthropic` and `/openai/v1`, are not listed: their vendors describe them.",
     },
     "x-metier-roles": Object.fromEntries(
       Object.entries(ROLE_SCOPES).map(([role, scopes]) => [role, [...scopes]]),

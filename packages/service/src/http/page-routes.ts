@@ -1,6 +1,6 @@
 /**
- * The addresses that are for people's browsers and not part of the API: the inspector's page, and the way into it that
- * `metier inspect` prints. They are given to anybody who comes by a name of this machine.
+ * The paths for browsers, which aren't part of the API: the inspector's page, and the link that `metier inspect`
+ * prints. They are served to anyone who uses one of this machine's names.
  */
 import { done, type Result } from "@metier/base/result";
 import { writeCookie } from "../keys/cookie-gate.ts";
@@ -9,14 +9,14 @@ import { checkHost, type RequestClient } from "./browser-guard.ts";
 import { type HttpRefusal, refuse } from "./refusal.ts";
 import { openPageServer, type ServedPage } from "./serve-page.ts";
 
-/** A way in without a typed key: whoever brings a token that counts is signed in with the key. */
+/** A way in without typing a key: whoever has a valid token is signed in with the key. */
 export interface PageOpening {
   readonly key: string;
   accepts(token: string): boolean;
 }
 
 export interface PageRoute {
-  /** As Hono spells it. */
+  /** In Hono's spelling. */
   readonly path: string;
   answer(request: PageRequest): Promise<Result<Response, HttpRefusal>>;
 }
@@ -32,7 +32,7 @@ interface PageParts {
   readonly opening?: PageOpening | undefined;
 }
 
-/** None where there is no page. */
+/** Empty if there is no page. */
 export function pageRoutes({ page, opening }: PageParts, context: ServiceContext): readonly PageRoute[] {
   if (page === undefined) return [];
   const server = openPageServer(page);
@@ -49,13 +49,13 @@ export function pageRoutes({ page, opening }: PageParts, context: ServiceContext
   ];
 }
 
-/** The token leaves the address bar with the answer; what stays is the cookie. */
+/** The token disappears from the address bar with the response; the cookie stays. */
 function openWith(opening: PageOpening, context: ServiceContext): PageRoute["answer"] {
   return async ({ url, headers, client }) => {
     const host = checkHost(headers, context.isOnLoopback);
     if (!host.ok) return host;
     const isRight = opening.accepts(url.searchParams.get("token") ?? "");
-    // A wrong one is a wrong key, and counted as such.
+    // A wrong token counts as a wrong key.
     const begun = await context.authenticate.signIn(isRight ? opening.key : "", client);
     if (!begun.ok) return isRight || begun.refusal.status === 429 ? begun : refuseToken();
     const cookie = writeCookie(client, begun.value.cookie);
@@ -64,14 +64,19 @@ function openWith(opening: PageOpening, context: ServiceContext): PageRoute["ans
 }
 
 function refuseFile(): Result<never, HttpRefusal> {
-  return refuse(404, "not_found", "The page has no such file.", "Load the page again: it may be newer.");
+  return refuse(
+    404,
+    "not_found",
+    "The page has no such file.",
+    "Reload the page; the service may have been updated.",
+  );
 }
 
 function refuseToken(): Result<never, HttpRefusal> {
   return refuse(
     401,
     "token_unknown",
-    "This address is not the one that `metier inspect` printed, or is of one that has ended.",
+    "This address is not the one `metier inspect` printed, or that `metier inspect` has ended.",
     "Copy the whole address from the terminal, or start `metier inspect` again.",
   );
 }

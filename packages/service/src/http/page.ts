@@ -1,4 +1,4 @@
-/** Lists page by page, the same for every route: `limit` entries, those after `after`; `next` says that there are more. */
+/** Paged lists, the same for every route: `limit` entries after `after`; `next` is set if there are more. */
 import type { JsonObject, JsonSchema } from "@metier/base/json";
 import { tableShape } from "@metier/base/shape";
 import { boundedText, listOf, numberText } from "./query-shapes.ts";
@@ -10,7 +10,7 @@ export interface PageQuery {
   readonly limit?: number | undefined;
 }
 
-/** What the reading of a list gets: one more than is shown, which tells whether there are more. */
+/** The window for reading a list: one item more than is shown, to know whether there are more. */
 interface PageWindow {
   readonly after: string | undefined;
   readonly limit: number;
@@ -25,16 +25,16 @@ export const pageFields = { after: boundedText(256, 1), limit: numberText(1, MOS
 export const pageShape = tableShape<PageQuery>(pageFields);
 
 export function pageAnswer(what: string, item: JsonSchema): Readonly<Record<200, RouteAnswerShape>> {
-  const about = `A page of ${what}. \`next\` is there when there are more: pass it as \`after\`.`;
+  const about = `One page of ${what}. If there are more, \`next\` is set: pass it as \`after\`.`;
   return { 200: { about, schema: listOf(item) } };
 }
 
 interface PageOptions<Item> {
-  /** In the order of the list, from behind `after`. */
+  /** In list order, after `after`. */
   read(window: PageWindow): Promise<readonly Item[]>;
-  /** What `after` has to be for those behind it. */
+  /** The `after` value for the items after this one. */
   cursor(item: Item): string;
-  /** `undefined`: it cannot be shown, and is passed over. */
+  /** `undefined`: it can't be shown, and is skipped. */
   show(item: Item): JsonObject | undefined | Promise<JsonObject | undefined>;
 }
 

@@ -1,8 +1,8 @@
-/** Shapes for what routes take: numbers and dates in a query, texts with bounds. */
+/** Shapes for route parameters: numbers and dates in a query, bounded strings. */
 import type { JsonSchema } from "@metier/base/json";
 import { describedShape, refuseShape, type Shape } from "@metier/base/shape";
 
-/** A whole number as a query writes it. */
+/** A whole number in a query. */
 export function numberText(least: number, most: number): Shape<number> {
   return describedShape<number>(
     () => ({ type: "integer", minimum: least, maximum: most }),
@@ -15,7 +15,7 @@ export function numberText(least: number, most: number): Shape<number> {
   );
 }
 
-/** An amount as a query writes it, such as `0.25`. */
+/** An amount in a query, such as `0.25`. */
 export const amountText: Shape<number> = describedShape<number>(
   () => ({ type: "number", minimum: 0 }),
   (value, place) =>
@@ -43,14 +43,14 @@ export function boundedText(most: number, least = 0): Shape<string> {
     (value, place) =>
       typeof value === "string" && value.length >= least && value.length <= most
         ? value
-        : refuseShape(value, place, `a text of ${least} to ${most} characters`),
+        : refuseShape(value, place, `a string of ${least} to ${most} characters`),
   );
 }
 
-/** A name that stands in addresses: an agent's, a secret's, a schedule's. */
+/** A name in paths: of an agent, a secret, a schedule. */
 export const plainName: Shape<string> = patternText(
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-  "1 to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
+  "1 to 64 letters, digits, `.`, `_` or `-`, starting with a letter or digit",
 );
 
 function patternText(pattern: RegExp, allowed: string): Shape<string> {

@@ -1,20 +1,25 @@
-/** What a client sends, bounded before it is read and held to the route's shapes. Nothing here throws for what is sent. */
+/**
+ * Reads a client's request: bounded before it is read, and checked against the route's shapes. Never throws for what a
+ * client sends.
+ */
 import { done, type Result } from "@metier/base/result";
 import { readShape, type Shape, type ShapeFault } from "@metier/base/shape";
 import { type HttpRefusal, refuse, refuseRequest } from "./refusal.ts";
 import { parameterNames, type ServiceRoute } from "./route.ts";
 
 const MOST_DEPTH = 64;
-/** Of everything that a path may name: nothing else is looked up. */
+/** For everything that a path may name: nothing else is looked up. */
 const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
-/** Parts that name a skill or a user: any text, since they are only looked up among those that are there. */
+/** Parts that name a skill or user: any text, because they are only compared with existing ones. */
 const FREE_PARTS: ReadonlySet<string> = new Set(["address", "skill", "user"]);
 const MOST_ADDRESS = 512;
 const MOST_FAULTS = 5;
+/** The suffix of a query parameter that may appear several times. */
+const LIST = "[]";
 
 type Read<Value> = Result<Value, HttpRefusal>;
 
-/** Of a path that matched: by name, decoded. `{path*}` is for the path gate to judge. */
+/** The parts of a matching path, by name, decoded. `{path*}` is left to the path gate. */
 export function readPathParts(
   route: ServiceRoute,
   found: Readonly<Record<string, string>>,
@@ -27,8 +32,8 @@ export function readPathParts(
       return refuse(
         404,
         "not_found",
-        `The \`${name}\` in this address is not one that anything here has.`,
-        "Use an id or a name exactly as the API gave it.",
+        `The \`${name}\` in this address has an invalid form, so nothing matches it.`,
+        "Use the id or name exactly as the API returned it.",
       );
     }
     params.set(name, value);
@@ -38,19 +43,21 @@ export function readPathParts(
 
 export function readQuery(shape: Shape<unknown> | undefined, search: URLSearchParams): Read<unknown> {
   const names = [...search.keys()];
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return refuseRequest("A query parameter is there twice.", "Send each one once.");
+  const twice = names.find((name, index) => !name.endsWith(LIST) && names.indexOf(name) !== index);
+  if (twice !== undefined)
+    return refuseRequest("A query parameter appears twice.", "Send each parameter once.");
   if (shape === undefined) return done({});
-  return held(shape, Object.fromEntries(search), "query");
+  const given = names.map((name) => [name, name.endsWith(LIST) ? search.getAll(name) : search.get(name)]);
+  return readValue(shape, Object.fromEntries(given), "query");
 }
 
-/** The bytes, if they are no more than allowed. */
+/** The bytes, if they are within the limit. */
 export async function readBytes(request: Request, most: number): Promise<Read<Buffer>> {
   const tooLarge = refuse(
     413,
     "body_too_large",
     `The body is larger than ${most} bytes.`,
-    "Send less, or raise the limit of the service.",
+    "Send a smaller body, or raise the service's limit.",
     { Connection: "close" },
   );
   if (Number(request.headers.get("content-length") ?? 0) > most) return tooLarge;
@@ -63,9 +70,23 @@ export async function readBytes(request: Request, most: number): Promise<Read<Bu
       chunks.push(chunk);
     }
   } catch {
-    return refuseRequest("The body was cut off.", "Send the request again."); // The client has gone, or broke its own framing.
+    return refuseRequest("The body was cut off.", "Send the request again."); // The client has disconnected, or broke its own framing.
   }
   return done(Buffer.concat(chunks));
+}
+
+/** The fields and files of a form. */
+export async function readForm(request: Request, most: number): Promise<Read<FormData>> {
+  const bytes = await readBytes(request, most);
+  if (!bytes.ok) return bytes;
+  const type = request.headers.get("content-type") ?? "";
+  try {
+    return done(
+      await new Response(new Uint8Array(bytes.value), { headers: { "Content-Type": type } }).formData(),
+    );
+  } catch {
+    return refuseRequest("The body is not a form.", "Send it as `multipart/form-data`, with its boundary.");
+  }
 }
 
 export async function readJsonBody(
@@ -75,21 +96,28 @@ export async function readJsonBody(
 ): Promise<Read<unknown>> {
   const bytes = await readBytes(request, most);
   if (!bytes.ok) return bytes;
-  const text = bytes.value.toString("utf8");
+  const parsed = parseBody(bytes.value);
+  return parsed.ok ? readValue(shape, parsed.value, "body") : parsed;
+}
+
+/** A body as JSON, not nested too deeply. An empty one is an empty object. */
+export function parseBody(bytes: Buffer): Read<unknown> {
+  const text = bytes.toString("utf8");
   if (deepest(text) > MOST_DEPTH) {
     return refuseRequest(`The body is nested more than ${MOST_DEPTH} levels deep.`, "Send a flatter value.");
   }
   try {
-    return held(shape, text === "" ? {} : JSON.parse(text), "body");
+    return done(text === "" ? {} : JSON.parse(text));
   } catch {
     return refuseRequest(
-      "The body is not JSON.",
+      "The body is not valid JSON.",
       "Send one JSON object, with `Content-Type: application/json`.",
     );
   }
 }
 
-function held(shape: Shape<unknown>, value: unknown, where: string): Read<unknown> {
+/** The input, checked against a shape. `where` is its name in messages. */
+export function readValue(shape: Shape<unknown>, value: unknown, where: string): Read<unknown> {
   const read = readShape(shape, value);
   return read.ok ? read : refuseRequest(...tellFaults(read.refusal, where));
 }
@@ -98,12 +126,12 @@ function tellFaults(faults: readonly ShapeFault[], where: string): [message: str
   const messages = [...new Set(faults.map(({ message }) => message))].slice(0, MOST_FAULTS);
   const hint = faults.find((fault) => fault.hint !== undefined)?.hint;
   return [
-    `The ${where} cannot be used. ${messages.join(" ")}`,
-    hint ?? "See `GET /v1/openapi.json` for what is allowed.",
+    `Invalid ${where}. ${messages.join(" ")}`,
+    hint ?? "`GET /v1/openapi.json` describes the allowed values.",
   ];
 }
 
-/** Brackets inside of each other, those in texts left out: enough to keep recursion within bounds. */
+/** Nested brackets, ignoring those in strings: enough to limit recursion. */
 function deepest(text: string): number {
   let depth = 0;
   let most = 0;

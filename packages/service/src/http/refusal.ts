@@ -1,4 +1,4 @@
-/** Everything the service says no with: a status, a stable code, what happened, and what to do. One shape on the wire. */
+/** Every refusal of the service: a status, a stable code, what happened, and what to do. One shape on the wire. */
 import type { JsonObject } from "@metier/base/json";
 import { type Refused, refused } from "@metier/base/result";
 
@@ -8,14 +8,17 @@ export interface HttpRefusal {
   readonly status: RefusalStatus;
   /** Stable: programs compare it. */
   readonly code: string;
-  /** What, which value, what is allowed. */
+  /** What happened, which value, what is allowed. */
   readonly message: string;
   /** What to do. */
   readonly hint: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** From when on it can be tried again, in milliseconds since 1970. */
+  /** When it can be tried again, in milliseconds since 1970. */
   readonly retryAt?: number | undefined;
 }
+
+/** An error response: a refusal, or a service error, which reveals nothing. */
+export type ToldRefusal = Omit<HttpRefusal, "status"> & { readonly status: RefusalStatus | 500 };
 
 export function refuse(
   status: RefusalStatus,
@@ -27,16 +30,29 @@ export function refuse(
   return refused({ status, code, message, hint, headers });
 }
 
-/** Also for what belongs to another tenant: that it exists is not told. */
+/** The longest id that a message repeats: a body can bring a much longer one. */
+const MOST_SHOWN = 256;
+
+/** Also for what belongs to another tenant, so that its existence isn't revealed. */
 export function refuseMissing(what: string, id: string, list: string): Refused<HttpRefusal> {
-  return refuse(404, "not_found", `No ${what} has the id \`${id}\`.`, `List them with \`GET ${list}\`.`);
+  const shown = id.slice(0, MOST_SHOWN);
+  return refuse(404, "not_found", `No ${what} has the id \`${shown}\`.`, `List them with \`GET ${list}\`.`);
 }
 
 export function refuseRequest(message: string, hint: string): Refused<HttpRefusal> {
   return refuse(422, "invalid_request", message, hint);
 }
 
-/** There is no room now; from `retryAt` on there may be. */
+export function refuseScope(needed: string): Refused<HttpRefusal> {
+  return refuse(
+    403,
+    "scope_missing",
+    `This key lacks the scope \`${needed}\`.`,
+    `Use a key with the scope \`${needed}\`. An admin can create one with \`POST /v1/keys\`.`,
+  );
+}
+
+/** There is no room now; from `retryAt` on, there may be. */
 export function refuseUntil(
   retryAt: number,
   now: number,

@@ -1,6 +1,6 @@
 /**
- * A route of the API as data: where it is, who may use it, what it takes and gives, and the function that does it. The
- * server's routing, the check of scopes and the OpenAPI document all come from this one description.
+ * An API route as data: its path, who may use it, its input and output, and its handler. Routing, scope checks and the
+ * OpenAPI document all use this one description.
  */
 import type { Json, JsonSchema } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
@@ -12,14 +12,14 @@ import type { RequestClient } from "./browser-guard.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
 /**
- * `none`: for anybody who can reach the server. `any`: with whatever key. `operator`: an admin key, or somebody on this
- * machine. `platform`: an admin key of the tenant `default`.
+ * `none`: anyone who can reach the server. `any`: any key. `operator`: an admin key, or someone on this machine.
+ * `platform`: an admin key of the tenant `default`.
  */
 type RouteScope = KeyScope | "none" | "any" | "operator" | "platform";
 
 type RouteMethod = "GET" | "POST" | "PUT" | "DELETE";
 
-/** A JSON answer; or, for streams and files, a whole response. */
+/** A JSON response; or, for streams and files, a complete response. */
 export type RouteAnswer =
   | {
       readonly status: 200 | 201 | 202;
@@ -35,31 +35,35 @@ export interface RouteRequest<Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly headers: Headers;
-  /** Who asks. Of a route for anybody: nobody. */
+  /** Who asks. On a public route: nobody. */
   readonly identity: Identity;
   readonly client: RequestClient;
   /** A part of the path, by its name between braces. */
   param(name: string): string;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 interface RouteDefinition<Query, Body> {
   readonly method: RouteMethod;
-  /** With names in braces: `/v1/runs/{id}`. `{path*}` at the end takes the rest. */
+  /** With names in braces: `/v1/runs/{id}`. `{path*}` at the end matches the rest. */
   readonly path: string;
   readonly scope: RouteScope;
   readonly summary: string;
-  /** The group it is shown in. */
+  /** Its group in the documentation. */
   readonly group: string;
-  /** Of texts: a query has nothing else. */
+  /** Of strings: a query has nothing else. */
   readonly query?: Shape<Query>;
   readonly body?: Shape<Body>;
-  /** `archive`: the body is a zip or tar.gz as bytes, and `body` is a `Buffer`. */
-  readonly takes?: "json" | "archive";
-  /** Request headers that mean something here, with what they mean. */
+  /**
+   * `archive`: the body is a zip or tar.gz as bytes, and `body` is a `Buffer`. `form`: the body is `multipart/form-data`
+   * with files, and `body` is a `FormData`. `raw`: the handler reads the body, which has the size limit of JSON, and
+   * `body` is a `Buffer`.
+   */
+  readonly takes?: "json" | "archive" | "form" | "raw";
+  /** Request headers used here, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** By status: what the answer holds. */
+  /** By status: the content of the response. */
   readonly answers: Readonly<Record<number, RouteAnswerShape>>;
   handle(request: RouteRequest<Query, Body>, context: ServiceContext): Promise<RouteOutcome>;
 }

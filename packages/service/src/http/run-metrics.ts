@@ -1,6 +1,6 @@
 /**
- * What happens in the runs that this process advances, counted from their events: how long steps take, what models use, how
- * runs end, and how many commands were given to a sandbox. Labels are fixed words.
+ * Metrics of the runs that this process advances, counted from their events: step durations, model usage, how runs end,
+ * and sandbox commands. Labels are fixed words.
  */
 import type { RunEvent, RunStatus } from "@metier/run/events";
 import { countCommands } from "@metier/sandbox";
@@ -18,7 +18,7 @@ const STEP_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300] as const;
 const STATUSES: readonly RunStatus[] = ["completed", "limited", "failed", "refused", "cancelled"];
 
 export function createRunMetrics(): RunMetrics {
-  const steps = createHistogram("metier_step_seconds", "How long steps of runs took.", STEP_BUCKETS);
+  const steps = createHistogram("metier_step_seconds", "Duration of run steps.", STEP_BUCKETS);
   const ended = new Map<string, number>(STATUSES.map((status) => [status, 0]));
   const used = { input: 0, output: 0, cost: 0 };
   return {
@@ -33,14 +33,14 @@ export function createRunMetrics(): RunMetrics {
     },
     lines: () => [
       ...steps.lines(),
-      ...counterLines("metier_tokens_total", "Tokens that models read and wrote.", [
+      ...counterLines("metier_tokens_total", "Tokens read and written by models.", [
         ['direction="input"', used.input],
         ['direction="output"', used.output],
       ]),
-      ...counterLines("metier_cost_total", "What models cost, where a price is known.", [["", used.cost]]),
+      ...counterLines("metier_cost_total", "Cost of models with a known price.", [["", used.cost]]),
       ...counterLines(
         "metier_runs_ended_total",
-        "Runs that ended here, nested ones included.",
+        "Runs that ended in this process, including nested runs.",
         [...ended].map(([status, count]) => [`status="${status}"`, count] as const),
       ),
       ...sandboxLines(),
@@ -50,7 +50,7 @@ export function createRunMetrics(): RunMetrics {
 
 function sandboxLines(): readonly string[] {
   const { started, refused } = countCommands();
-  return counterLines("metier_sandbox_starts_total", "Commands that were given to a sandbox.", [
+  return counterLines("metier_sandbox_starts_total", "Commands started in a sandbox.", [
     ['outcome="started"', started],
     ['outcome="refused"', refused],
   ]);

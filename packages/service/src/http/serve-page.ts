@@ -1,7 +1,7 @@
 /**
- * The inspector's page: one HTML file and what lies under `/assets`, whoever built them. It holds nothing about anybody, so it
- * is given to everyone who can reach the server; what it shows comes from the API, which asks who wants to know. The policy
- * allows no code and no style but the page's own files, whatever text of a skill or a model is on it.
+ * The inspector's page: one HTML file and the files under `/assets`, whoever built them. It contains nothing about
+ * anyone, so everyone who can reach the server gets it; its data comes from the API, which checks who asks. The policy
+ * allows only the page's own code and styles, whatever text from a skill or model is on it.
  */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
@@ -19,7 +19,7 @@ interface ServedPageFile {
 export interface ServedPage {
   /** `index.html`, or a name below `assets/`, as in `assets/page.js`. `undefined`: there is none. */
   find(path: string): ServedPageFile | undefined;
-  /** A view as one file with its answers. Left out: nothing can be exported as a page. */
+  /** A view as one file with its responses. Absent: nothing can be exported as a page. */
   exportView?(view: ExportedRun): string;
 }
 
@@ -46,18 +46,18 @@ const HEADERS = {
 
 const CACHE_CONTROL = { revalidate: "no-cache", immutable: "public, max-age=31536000, immutable" } as const;
 
-/** What gets smaller by packing it. */
+/** Types that compression makes smaller. */
 const PACKED_TYPE = /^(?:text\/|application\/(?:javascript|json)|image\/svg)/;
 const LEAST_PACKED_BYTES = 1_024;
 
 type Encoding = "br" | "gzip";
 
 interface ReadyFile {
-  /** Whose answers these are: a page that is built anew has other files. */
+  /** Which page these responses belong to: a rebuilt page has other files. */
   readonly of: ServedPageFile["body"];
   readonly tag: string;
   readonly plain: Uint8Array<ArrayBuffer>;
-  /** Absent: it does not get smaller. */
+  /** Absent: compression doesn't help. */
   readonly packed?: Readonly<Record<Encoding, Uint8Array<ArrayBuffer>>>;
 }
 
@@ -66,7 +66,7 @@ interface PageServer {
   answer(path: string, headers: Headers): Promise<Response | undefined>;
 }
 
-/** Each file is packed once, when it is first asked for. */
+/** Each file is compressed once, on first request. */
 export function openPageServer(page: ServedPage): PageServer {
   const ready = new Map<string, ReadyFile>();
   return {

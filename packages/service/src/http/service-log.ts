@@ -1,6 +1,6 @@
 /**
- * Structured logs: one JSON object a line. Requests are logged by their route's pattern, never by path, query, header or
- * body, so that no secret can get in; faults by their class and message alone.
+ * Structured logs: one JSON object per line. Requests are logged by route pattern, never by path, query, header or
+ * body, so that no secret gets in; errors only by class and message.
  */
 import type { JsonObject } from "@metier/base/json";
 

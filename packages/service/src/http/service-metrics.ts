@@ -1,4 +1,4 @@
-/** Counters and sums of the service as Prometheus text. Labels are fixed words: no path, name or id of anybody is one. */
+/** The service's counters and sums as Prometheus text. Labels are fixed words: never a path, name or id. */
 import type { StartQuotas } from "@metier/durable";
 import { createHistogram, metricLines } from "./metric-text.ts";
 
@@ -15,19 +15,19 @@ interface Gauge {
 export interface ServiceMetrics {
   countRequest(method: string, route: string, status: number, seconds: number): void;
   count(counter: ServiceCounter): void;
-  /** A run that was not started, for this quota. */
+  /** A run that wasn't started because of this quota. */
   countQuota(quota: keyof StartQuotas): void;
-  /** All of it, with what is only known now, and what others have counted. */
+  /** All metrics, with current values and what others have counted. */
   text(gauges: readonly Gauge[], more: readonly string[]): string;
 }
 
 const COUNTERS = {
   metier_sign_ins_failed_total: "Requests with an unknown, revoked or expired key.",
-  metier_runs_started_total: "Runs that were asked for over HTTP or by a schedule.",
-  metier_questions_answered_total: "Approvals and questions that were answered.",
-  metier_questions_expired_total: "Approvals and questions whose time ran out.",
-  metier_schedules_fired_total: "Due times of schedules that started a run.",
-  metier_faults_total: "Faults of the service itself.",
+  metier_runs_started_total: "Runs requested over HTTP or by a schedule.",
+  metier_questions_answered_total: "Approvals and questions answered.",
+  metier_questions_expired_total: "Approvals and questions that expired.",
+  metier_schedules_fired_total: "Scheduled times that started a run.",
+  metier_faults_total: "Internal errors of the service.",
 } as const;
 
 type ServiceCounter = keyof typeof COUNTERS;
@@ -43,7 +43,11 @@ export function createServiceMetrics(): ServiceMetrics {
   const counts = new Map<ServiceCounter, number>();
   const quotas = new Map<string, number>(Object.entries(QUOTAS));
   const requests = new Map<string, number>();
-  const durations = createHistogram("metier_http_request_seconds", "Time until an answer began.", BUCKETS);
+  const durations = createHistogram(
+    "metier_http_request_seconds",
+    "Time to the first byte of a response.",
+    BUCKETS,
+  );
   return {
     countRequest(method, route, status, seconds) {
       const labels = `method="${method}",route="${route}"`;
@@ -65,7 +69,7 @@ export function createServiceMetrics(): ServiceMetrics {
         ),
         ...metricLines({
           name: "metier_quota_refusals_total",
-          about: "Runs that were not started because a quota was used up.",
+          about: "Runs not started because a quota was used up.",
           type: "counter",
           values: [...quotas].map(([quota, count]) => [`quota="${quota}"`, count] as const),
         }),

@@ -2,7 +2,10 @@
 
 export interface StreamCount {
   readonly open: number;
-  /** `undefined`: that would be one too many. Otherwise, what to call when the stream ends; a second call does nothing. */
+  /**
+   * `undefined`: that would be one too many. Otherwise, a function to call when the stream ends; a second call does
+   * nothing.
+   */
   add(keyId: string): (() => void) | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which `Metier` goes on with a run: the server's, or one over exactly the contents that the run was ordered with; for the
- * user of the run, with the secrets of the tenant. A secret is opened here, where the step runs, and nowhere else.
+ * Which `Metier` continues a run: the server's, or one with exactly the contents the run was ordered with; for the
+ * run's user, with the tenant's secrets. Secrets are opened only here, where the step runs.
  */
 import { done, type Refusal, type Result } from "@metier/base/result";
 import { forUploader } from "@metier/base/text";
@@ -30,23 +30,23 @@ interface AdvanceParts {
   readonly records: RecordStore;
   readonly keys: Pick<TenantKeys, "of">;
   readonly shelf: SkillShelf;
-  /** Which addresses of tenants may be asked. */
+  /** Which tenant addresses may be contacted. */
   readonly egress: TenantEgress;
   /** The server's own, with more or other options. */
   open(more: MetierOptions): Promise<Metier>;
-  /** How long a question waits for an answer, in milliseconds; absent: for ever. */
+  /** How long a question waits for an answer, in milliseconds; absent: forever. */
   readonly questionMs?: number | undefined;
 }
 
 const MOST_SECRETS = 1_000;
-/** Versions that were used last stay open. */
+/** Recently used versions stay open. */
 const MOST_OPEN = 50;
 const NOBODY = "nobody";
 
 export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<AdvanceOutcome> {
   const { journal } = parts;
   const own = parts.open({ journal });
-  own.catch(() => undefined); // Whoever advances a run hears of it.
+  own.catch(() => undefined); // Whoever advances a run gets the error.
   const opened = new Map<string, Promise<Metier>>();
   const advance = async (run: DurableRun, lease: RunLease): Promise<AdvanceOutcome> => {
     const skills = await findSkills(parts, run);
@@ -54,7 +54,7 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
     if (skills.value === "home") return advanceWith(await own, run, lease, parts);
     const metier = await openOver(opened, skills.value, parts);
     if (run.tenant === DEFAULT_TENANT && !isOfUpload(run)) return advanceWith(metier, run, lease, parts);
-    // What it says about trust is for somebody who has an API, and no shell on this machine.
+    // Its note about trust is for someone with an API, not a shell on this machine.
     return forUploader(grantRequest(skills.value), () => advanceWith(metier, run, lease, parts));
   };
   return async (lease) => {
@@ -63,7 +63,7 @@ export function advanceRuns(parts: AdvanceParts): (lease: RunLease) => Promise<A
   };
 }
 
-/** Its content is not what it should be, and will not be later. */
+/** Its content isn't what it should be, and won't be later. */
 async function endWith(
   { message, hint }: Refusal,
   lease: RunLease,
@@ -79,7 +79,7 @@ async function advanceWith(
   lease: RunLease,
   parts: AdvanceParts,
 ): Promise<AdvanceOutcome> {
-  // Days may have passed: what is trusted, locked and configured now decides whether it goes on.
+  // Days may have passed: current trust, locks and configuration decide whether it continues.
   if (run.lastEvent > 0) await metier.reload();
   const [env, models, agent] = await Promise.all([
     openSecrets(parts, run.tenant),
@@ -97,12 +97,12 @@ async function advanceWith(
   return view.durable.advance(lease, { questionMs: parts.questionMs });
 }
 
-/** What is kept for users of `default` is kept as for those of a program on this machine. */
+/** Data of users of `default` is kept like that of a program's users on this machine. */
 export function callerTenant(tenant: string): string | undefined {
   return tenant === DEFAULT_TENANT ? undefined : tenant;
 }
 
-/** `home`: those of this machine. Any other run has exactly those that were pinned for it when it was ordered. */
+/** `home`: this machine's skills. Any other run has exactly those pinned when it was ordered. */
 async function findSkills(
   { shelf }: AdvanceParts,
   run: DurableRun,
@@ -113,10 +113,10 @@ async function findSkills(
   if (skill !== undefined && typeof skillVersion === "string") {
     const opened = await shelf.open(tenant, skill, skillVersion);
     if (!opened.ok) return opened;
-    return done(opened.value ? [opened.value] : []); // One that was removed is of nobody any more, which the run says.
+    return done(opened.value ? [opened.value] : []); // A removed one belongs to nobody anymore, which the run reports.
   }
   if (tenant === DEFAULT_TENANT) return done("home");
-  // Ordered by an older version, for which the skills of the server were everybody's.
+  // Ordered by an older version, in which the server's skills belonged to everyone.
   const pin = skill === undefined ? await shelf.pin(tenant, undefined) : done(undefined);
   if (!pin.ok) return pin;
   return pin.value === undefined ? done([]) : shelf.openPinned(tenant, pin.value);
@@ -133,7 +133,7 @@ function grantRequest([first, ...others]: readonly SkillAtHand[]): string {
   return `\`POST /v1/skills/${name}/versions/${digest}/grant\``;
 }
 
-/** One for each list of contents and their trust: a grant makes a new one. */
+/** One per list of contents and their trust: a grant makes a new one. */
 function openOver(
   known: Map<string, Promise<Metier>>,
   skills: readonly SkillAtHand[],
@@ -151,7 +151,7 @@ function openOver(
     });
   known.delete(key);
   known.set(key, metier);
-  metier.catch(() => known.delete(key)); // Whoever advances the run hears of it, and the next one tries again.
+  metier.catch(() => known.delete(key)); // Whoever advances the run gets the error, and the next one tries again.
   dropOldest(known, MOST_OPEN);
   return metier;
 }
@@ -161,7 +161,7 @@ export async function listSecretNames(records: RecordStore, tenant: string): Pro
   return (await records.list({ tenant, kind: "secret", limit: MOST_SECRETS })).map(({ id }) => id);
 }
 
-/** Skills get those they declare. A secret whose key is gone is missing, as if nobody had written it. */
+/** Skills get those they declare. A secret whose key is gone is missing, as if it was never written. */
 async function openSecrets(
   { records, keys }: AdvanceParts,
   tenant: string,
@@ -177,7 +177,7 @@ async function openSecrets(
   return Object.fromEntries(opened);
 }
 
-/** Skills and tools that its agent names, in the version that the run was started with; absent: all. */
+/** Skills and tools that its agent names, in the version the run started with; absent: all. */
 async function narrowToAgent(
   { records }: AdvanceParts,
   run: DurableRun,
@@ -186,7 +186,7 @@ async function narrowToAgent(
   const { agent } = pinnedOf(run);
   if (typeof agent !== "string") return {};
   const pinned = await findPinnedAgent(records, tenant, agent);
-  if (pinned === undefined) return { allow: [], onlyTools: [] }; // What it was limited to is not known any more.
+  if (pinned === undefined) return { allow: [], onlyTools: [] }; // Its restrictions are no longer known.
   const { skills, tools } = pinned.definition;
   const allow = skills === undefined || skill === undefined ? skills : [skill, ...skills];
   return { allow, onlyTools: tools };

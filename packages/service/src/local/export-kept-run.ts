@@ -1,4 +1,4 @@
-/** A run that the command line keeps in files, as what a page needs to show it: the same answers as over HTTP. */
+/** A run that the command line keeps in files, as the data a page needs to show it: the same responses as over HTTP. */
 import type { Places } from "@metier/base/places";
 import type { DurableRun } from "@metier/durable";
 import { collectRunView, type ExportedRun } from "../runs/export-run.ts";

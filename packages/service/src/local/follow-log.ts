@@ -1,6 +1,6 @@
 /**
- * The log of a run that another process may be writing: what was read stays, and only what was added since is read. A line
- * that is not whole yet waits for its end; a log that was cut or replaced is read anew.
+ * The log of a run that another process may be writing: only what was added is read. An incomplete line waits for its
+ * end; a log that was cut or replaced is read again.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { parseEventLines, type RunEvent } from "@metier/run/events";

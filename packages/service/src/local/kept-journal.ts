@@ -1,6 +1,6 @@
 /**
- * The runs that the command line keeps in files, as a journal that can only be read. A run that has ended is described once;
- * one that another process is at work on is looked at anew each time.
+ * The runs that the command line keeps in files, as a read-only journal. A run that has ended is read once; one in
+ * progress in another process is read again each time.
  */
 import { statSync } from "node:fs";
 import { type JsonObject, presentFields } from "@metier/base/json";
@@ -17,7 +17,7 @@ export interface KeptJournal {
   events(runId: string, after: number, limit: number): readonly JournalEvent[];
 }
 
-/** A log that says nothing for so long, and does not end, is that of a process that was ended. */
+/** A log that is silent for this long without an end belongs to a process that was ended. */
 const SILENT_MS = 15 * 60_000;
 const MOST_PARENTS = 100;
 
@@ -60,7 +60,7 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
     *list(filter) {
       for (const runId of listIds()) {
         if (filter.before !== undefined && runId >= filter.before) continue;
-        if (filter.rootId !== undefined && runId < filter.rootId) return; // What it started is younger.
+        if (filter.rootId !== undefined && runId < filter.rootId) return; // Runs that it started are younger.
         const run = ended.get(runId) ?? get(runId);
         if (run !== undefined && fits(run, filter)) yield run;
       }
@@ -75,10 +75,10 @@ export function openKeptJournal(places: Pick<Places, "runs">, now: () => number 
   };
 }
 
-/** A folder's time tells of each run that comes and goes, but not of two in the same moment. */
+/** A folder's time shows each run that comes or goes, but not two in the same moment. */
 const MOMENT_MS = 1_000;
 
-/** Whoever goes through thousands of runs page by page lists their folder once. */
+/** Paging through thousands of runs lists their folder once. */
 function rememberIds(places: Pick<Places, "runs">): () => readonly string[] {
   let known: { readonly ids: readonly string[]; readonly changedAt: number } | undefined;
   return () => {
@@ -90,7 +90,7 @@ function rememberIds(places: Pick<Places, "runs">): () => readonly string[] {
   };
 }
 
-/** A log is a file that anybody may have written in: what is no time in it is not told as one. */
+/** Anyone may have written to a log file: an invalid time in it isn't shown. */
 function readTime(text: string, otherwise: number): number {
   const time = Date.parse(text);
   return Number.isNaN(time) ? otherwise : time;
@@ -131,10 +131,10 @@ function describe(
 
 const CUT_OFF = {
   code: "run.cut-off",
-  message: "Its log does not end: the process that it ran in was ended before it.",
+  message: "The log is incomplete: the process ended before the run did.",
 };
 
-/** As far as the log tells it. */
+/** As far as the log says. */
 function describeResult(
   { model, trust, skill, runId }: Started,
   finished: Finished | undefined,

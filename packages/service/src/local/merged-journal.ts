@@ -1,7 +1,7 @@
 /**
- * What one person sees of their home: the runs of this process, which it can start, answer and cancel; the durable runs in
- * the service's folder, and the runs that are kept in files. The last two belong to other processes and are only read, also
- * while those are at work.
+ * What one person sees of their home: this process's runs, which it can start, answer and cancel; the durable runs in
+ * the service's folder; and the runs kept in files. The last two belong to other processes and are only read, even
+ * while in progress.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ interface MergedParts {
   readonly durable: DurableReader;
 }
 
-/** The journal of a service's folder, as soon as there is one. */
+/** The journal in a service's folder, as soon as there is one. */
 export interface DurableReader {
   open(): Promise<SqliteReader["journal"] | undefined>;
   close(): void;
@@ -38,7 +38,7 @@ export function openDurableReader(folder: string): DurableReader {
   let opened: Promise<SqliteReader | undefined> | undefined;
   const open = async (): Promise<SqliteReader | undefined> => {
     const reader = await readLocal({ folder });
-    return reader.ok ? reader.value : undefined; // One that cannot be read shows nothing: `metier runs` says why.
+    return reader.ok ? reader.value : undefined; // An unreadable journal shows nothing: `metier runs` says why.
   };
   return {
     async open() {
@@ -104,7 +104,7 @@ export function mergeJournals({ own, kept, durable }: MergedParts): {
   return { journal, findOwner };
 }
 
-/** Whoever shows runs does it for a tenant; whoever looks through all of them means to go on with them. */
+/** Showing runs is for one tenant; going through all of them means continuing them. */
 function isForWork({ tenant }: { readonly tenant?: string | undefined }): boolean {
   return tenant === undefined;
 }
@@ -116,26 +116,26 @@ function toSeen(question: Question | undefined): Question | undefined {
 function describeOwner(runId: string, run: DurableRun | undefined): RunElsewhere {
   if (run === undefined) {
     return {
-      message: `Run \`${runId}\` belongs to the terminal or the program that started it; the inspector only looks at it.`,
-      hint: "Answer or stop it there: in a terminal, with Ctrl-C.",
+      message: `Run \`${runId}\` belongs to the terminal or program that started it; the inspector can only show it.`,
+      hint: "Answer or stop it there. In a terminal, press Ctrl-C to stop.",
     };
   }
   if (run.tenant === TERMINAL_TENANT) {
     return {
-      message: `Run \`${runId}\` was started with \`metier run --durable\`; the inspector only looks at it.`,
-      hint: `Go on with it in a terminal: \`metier runs resume ${run.rootId}\`.`,
+      message: `Run \`${runId}\` was started with \`metier run --durable\`; the inspector can only show it.`,
+      hint: `Resume it in a terminal: \`metier runs resume ${run.rootId}\`.`,
     };
   }
   return {
-    message: `Run \`${runId}\` belongs to \`metier serve\`; this inspector only looks at it.`,
-    hint: "Open the address of that service and sign in with a key, or send the answer there.",
+    message: `Run \`${runId}\` belongs to \`metier serve\`; this inspector can only show it.`,
+    hint: "Open that service's address and sign in with a key, or send the answer to its API.",
   };
 }
 
 const PAGE = 200;
 const TURN_EVERY = 100;
 
-/** Newest first: run ids begin with the time at which they were made. */
+/** Newest first: run ids start with their creation time. */
 async function listAll(
   { own, kept, durable }: MergedParts,
   { limit, tenant: _, ...filter }: DurableRunFilter,
@@ -164,13 +164,13 @@ async function listAll(
   return found;
 }
 
-/** What a database knows better is not taken from a file. */
+/** What a database knows better isn't taken from a file. */
 async function nextKept(
   runs: Iterator<DurableRun>,
   { own, reader }: { readonly own: JournalStore; readonly reader?: SqliteReader["journal"] | undefined },
 ): Promise<DurableRun | undefined> {
   for (let count = 1; ; count += 1) {
-    if (count % TURN_EVERY === 0) await nextTurn(); // Thousands of logs must not hold up a page.
+    if (count % TURN_EVERY === 0) await nextTurn(); // Thousands of logs must not block a page.
     const { value, done } = runs.next();
     if (done) return undefined;
     const run = value as DurableRun;
@@ -178,7 +178,7 @@ async function nextKept(
   }
 }
 
-/** One run after the other, from pages; `before` may be the id of a run that this journal does not have. */
+/** One run after another, from pages; `before` may be a run that this journal doesn't have. */
 function openPages(
   journal: Pick<JournalStore, "list" | "get">,
   { before, ...filter }: Omit<DurableRunFilter, "limit" | "tenant">,

@@ -1,6 +1,6 @@
 /**
- * What the service on one machine tells about its skills: those of the server for the default tenant, and for each tenant
- * what it has uploaded. A snapshot is made when the catalog or an upload has changed; until then it is the same one.
+ * What the service on one machine reports about its skills: the server's for the default tenant, and each tenant's
+ * uploads. A new snapshot is made when the catalog or an upload changes; until then it is reused.
  */
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
@@ -23,28 +23,25 @@ import { openLookOver } from "../insight/look-over.ts";
 import { openSkillInsight } from "../insight/open-skill-insight.ts";
 import { describeGrants, listOwnVersions, nameProviders, showUpload } from "../insight/skill-facts.ts";
 import { DEFAULT_TENANT } from "../keys/identity.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { ServedSkill, SkillAtHand, SkillShelf } from "../shelf/skill-shelf.ts";
+import type { ServedSkill } from "../shelf/skill-shelf.ts";
+import { openServedSkills, type ServedSkillsParts } from "./served-skills.ts";
+import { listUploads, openUploaded, stampUploads } from "./skills-at-hand.ts";
 
 export interface LocalInsight extends Insight {
-  /** Ends the watch over the server's skills. */
+  /** Stops watching the server's skills. */
   close(): void;
 }
 
-export interface LocalInsightParts {
-  /** The server's own; opened when it is first asked for. */
-  own(): Promise<Metier>;
-  /** One that looks for skills in these folders and nowhere else. */
+export interface LocalInsightParts extends ServedSkillsParts {
+  /** One that only searches these folders for skills. */
   openFolders(paths: readonly string[], trustedPaths: readonly string[]): Promise<Metier>;
-  readonly shelf: SkillShelf;
   /** Of the secrets that runs of a tenant get. */
   secretNames(tenant: string): Promise<readonly string[]>;
-  readonly hiddenFolders: ServiceContext["hiddenFolders"];
-  /** Where workspaces of evaluations are looked for, beside the skills themselves. */
+  /** Where evaluation workspaces are searched, besides the skills themselves. */
   readonly evalFolders: readonly string[];
 }
 
-/** Tenants that were looked at last. */
+/** Recently viewed tenants. */
 const MOST_TENANTS = 50;
 
 interface TenantSnapshot {
@@ -71,10 +68,8 @@ export function openLocalInsight(parts: LocalInsightParts): LocalInsight {
   return {
     async open(tenant) {
       const own = await watchOwn();
-      const shelved = await parts.shelf.list(tenant);
-      const isHome = tenant === DEFAULT_TENANT;
-      const uploaded = isHome ? shelved.filter(({ source }) => source === "upload") : shelved;
-      const uploads = JSON.stringify(uploaded.map(({ name, current, trust }) => [name, current, trust]));
+      const uploaded = await listUploads(parts.shelf, tenant);
+      const uploads = stampUploads(uploaded);
       const known = snapshots.get(tenant);
       if (known?.catalog === own.catalog && known.uploads === uploads) return known.insight;
       const insight = makeInsight({ ...parts, metier: own, lookOver, tenant, uploaded });
@@ -84,6 +79,7 @@ export function openLocalInsight(parts: LocalInsightParts): LocalInsight {
       dropOldest(snapshots, MOST_TENANTS);
       return insight;
     },
+    served: openServedSkills(parts),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -139,7 +135,7 @@ async function makeInsight(parts: SnapshotParts): Promise<SkillInsight> {
 
 const NOBODY = "nobody";
 
-/** By the `Metier` that would carry it out, for the tenant's user, with secrets of the same names. */
+/** With the `Metier` that would run it, for the tenant's user, with secrets of the same names. */
 async function planOrder(
   { metier, tenant, secretNames, openFolders }: SnapshotParts,
   uploads: Uploads,
@@ -147,7 +143,7 @@ async function planOrder(
   { userId = NOBODY, seesSystem }: PlanCaller,
 ): Promise<ApiPlan> {
   const read = readOrder(order);
-  if (read?.kind !== "skill") throw new Error("An order without a skill cannot be planned.");
+  if (read?.kind !== "skill") throw new Error("A plan needs a skill.");
   // The person at this machine has what their command line has.
   if (read.caller?.isLocal)
     return describePlan(await metier.plan(toRequest(read)), { seesSystem, asksAlways: false });
@@ -163,7 +159,7 @@ async function planOrder(
   return describePlan(planned, { seesSystem, asksAlways: read.approve === "every" });
 }
 
-/** What was evaluated lies where `metier eval` was started, or beside the skill. */
+/** Evaluations are where `metier eval` was started, or next to the skill. */
 function findEvalFolders(own: readonly KnownSkill[], given: readonly string[]): readonly string[] {
   const beside = own.filter(({ location }) => location !== "").map(({ directory }) => dirname(directory));
   return [...new Set([...given, ...beside])];
@@ -180,10 +176,8 @@ interface Uploads {
 const UPLOAD = "upload";
 const GIVEN = "given";
 
-/** The version of each that new runs get. What cannot be had as it should be is told by runs of it, and is not shown. */
 async function openUploads({ shelf, openFolders, tenant, uploaded }: SnapshotParts): Promise<Uploads> {
-  const shelved =
-    tenant === DEFAULT_TENANT ? await openEach(shelf, tenant, uploaded) : await openAll(shelf, tenant);
+  const shelved = await openUploaded(shelf, tenant, uploaded);
   const scopes = new Map(uploaded.map(({ name, source }) => [name, source === "upload" ? UPLOAD : GIVEN]));
   const folders = new Map(shelved.map(({ name, path }) => [path, `${scopes.get(name) ?? UPLOAD}:${name}`]));
   if (folders.size === 0) return { known: [], folders };
@@ -200,31 +194,13 @@ async function openUploads({ shelf, openFolders, tenant, uploaded }: SnapshotPar
   return { known, folders, metier };
 }
 
-async function openEach(
-  shelf: SkillShelf,
-  tenant: string,
-  uploaded: readonly ServedSkill[],
-): Promise<readonly SkillAtHand[]> {
-  const opened = await Promise.all(
-    uploaded.map(({ name, current = "" }) => shelf.open(tenant, name, current)),
-  );
-  return opened.flatMap((result) => (result.ok && result.value ? [result.value] : []));
-}
-
-/** Whatever the tenant has, as a turn of a conversation would have it. */
-async function openAll(shelf: SkillShelf, tenant: string): Promise<readonly SkillAtHand[]> {
-  const pin = await shelf.pin(tenant, undefined);
-  const opened = pin.ok && pin.value !== undefined ? await shelf.openPinned(tenant, pin.value) : undefined;
-  return opened?.ok ? opened.value : [];
-}
-
-/** Its folder bears its digest instead of its name, and trust is the shelf's. */
+/** Its folder is named by digest, and the shelf decides its trust. */
 function showUploaded(known: KnownSkill): KnownSkill {
   const { level } = known.trust;
   const reason =
     level === "trusted"
-      ? "Somebody granted exactly this version."
-      : "Nobody has granted this version: an admin does it with `POST /v1/skills/{name}/versions/{digest}/grant`.";
+      ? "This exact version was granted."
+      : "This version is not granted. An admin can grant it with `POST /v1/skills/{name}/versions/{digest}/grant`.";
   const diagnostics = known.diagnostics.filter(({ code }) => code !== "name.not-directory");
   return { ...known, trust: { level, reason }, diagnostics };
 }
@@ -233,8 +209,8 @@ function showGiven(known: KnownSkill): KnownSkill {
   const { level } = known.trust;
   const reason =
     level === "trusted"
-      ? "It is a trusted skill of the server, which was given to the tenant."
-      : "It is a skill of the server that nobody there has trusted.";
+      ? "A trusted skill of the server that was given to the tenant."
+      : "A skill of the server that is not trusted there.";
   return { ...known, trust: { level, reason } };
 }
 
@@ -251,7 +227,7 @@ async function describeUpload(
   const grants = versions.flatMap(({ digest, grantedBy }) => {
     if (grantedBy === undefined) return [];
     return [
-      { what: digest === current ? "exactly this content" : `other content of it: ${digest}`, by: grantedBy },
+      { what: digest === current ? "exactly this content" : `different content: ${digest}`, by: grantedBy },
     ];
   });
   return { versions: versions.map((version) => showUpload(version, current)), grants };
@@ -280,7 +256,7 @@ async function countTests(known: KnownSkill): Promise<SkillFacts["tests"]> {
   return files.map(({ file, cases }) => ({ file, name: "tests", cases }));
 }
 
-/** Of a skill that a program gave as an object. */
+/** For a skill passed as an object. */
 async function readGiven(metier: Metier, { scope, name }: KnownSkill): Promise<string | undefined> {
   try {
     return (await metier.getInstructions(`${scope}:${name}`)).text;
@@ -290,7 +266,7 @@ async function readGiven(metier: Metier, { scope, name }: KnownSkill): Promise<s
   }
 }
 
-/** Home and working directory have their own names; every other folder with skills is called by what it is for. */
+/** Home and working directory have their own names; every other skills folder is named by its purpose. */
 function openHider({ metier, hiddenFolders }: SnapshotParts, uploads: Uploads["folders"]): PathHider {
   const paths = createPathHider();
   for (const [folder, shown] of hiddenFolders) paths.hide(folder, shown);

@@ -1,4 +1,4 @@
-/** What a service and a worker have in common: the skills of this machine and of tenants, and how a run goes on with them. */
+/** What a service and a worker share: the skills of this machine and of tenants, and how runs continue with them. */
 import { join } from "node:path";
 import type { Places } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
@@ -9,19 +9,19 @@ import type { TenantEgress } from "../providers/private-hosts.ts";
 import type { RunNotices } from "../runs/run-notices.ts";
 import { openRunFiles } from "../shared/run-files.ts";
 import { advanceRuns, listSecretNames } from "./advance-runs.ts";
-import { HELD, ONLY_NAMED } from "./held-config.ts";
+import { HELD, ONLY_NAMED, ONLY_NAMED_READ, ONLY_READ } from "./held-config.ts";
 import { openSkills } from "./open-skills.ts";
 import type { ServiceState } from "./open-state.ts";
 
 export interface RunnerOptions {
   readonly environment: Environment;
-  /** How long approvals and questions wait for an answer, in milliseconds. Default: for ever. */
+  /** How long approvals and questions wait for an answer, in milliseconds. Default: forever. */
   readonly questionMs?: number | undefined;
-  /** Where workspaces of `metier eval` are looked for, beside the skills. Default: the working directory. */
+  /** Where workspaces of `metier eval` are searched, besides the skills. Default: the working directory. */
   readonly evalFolders?: readonly string[];
   /** For the `Metier` of the service, such as models. */
   readonly metier?: MetierOptions;
-  /** Which addresses of tenants may be asked. */
+  /** Which tenant addresses may be contacted. */
   readonly egress: TenantEgress;
 }
 
@@ -29,15 +29,15 @@ interface Runner {
   /** Of this machine. */
   readonly capabilities: Metier["capabilities"];
   readonly skills: ReturnType<typeof openSkills>;
-  /** Goes on with runs, on a journal that tells others of each write. */
+  /** Continues runs, on a journal that notifies others of each write. */
   advance(
     journal: JournalStore,
     notices: Pick<RunNotices, "wrote">,
     onEvent: (event: RunEvent) => void,
   ): (lease: RunLease) => Promise<AdvanceOutcome>;
-  /** Where the files of a run are, on this machine or fetched from where they were stored. */
+  /** Where a run's files are: on this machine, or fetched from storage. */
   workFolder(runId: string): Promise<string | undefined>;
-  /** What was fetched goes. */
+  /** Removes what was fetched. */
   close(): void;
 }
 
@@ -48,7 +48,7 @@ const METIER = {
   service: true,
 } as const satisfies MetierOptions;
 
-/** `folder`: of the service on this machine. */
+/** `folder`: the service's, on this machine. */
 export async function openRunner(
   { journal, records, engine, snapshots, keys, bus }: ServiceState,
   { environment, questionMs, evalFolders = [process.cwd()], metier = {}, egress }: RunnerOptions,
@@ -76,6 +76,12 @@ export async function openRunner(
     home: places.home,
     cwd: process.cwd(),
     openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, bundled: false, config: ONLY_NAMED }),
+    openServed: (paths, trustedPaths, withHome) =>
+      open({
+        paths,
+        trustedPaths,
+        ...(withHome ? { config: ONLY_READ } : { bundled: false, config: ONLY_NAMED_READ }),
+      }),
     evalFolders,
     secretNames: (tenant) => listSecretNames(records, tenant),
   });
@@ -104,7 +110,7 @@ export async function openRunner(
 
 type Advance = (lease: RunLease) => Promise<AdvanceOutcome>;
 
-/** Which runs are worked on in this process: of these the folder here is newer than what was stored. */
+/** Which runs are in progress in this process: their folders here are newer than the stored ones. */
 function noteRuns(under: Map<string, number>, advance: Advance): Advance {
   const count = (runId: string, by: number): void => {
     const times = (under.get(runId) ?? 0) + by;
@@ -121,7 +127,9 @@ function noteRuns(under: Map<string, number>, advance: Advance): Advance {
   };
 }
 
-/** What a model is writing, for who follows its run; all of it to be counted; and a listener of the embedding program hears everything. */
+/**
+ * What a model is writing, for followers of its run; all events for counting, and for the embedding program's listener.
+ */
 export function tellText(
   { wrote }: Pick<RunNotices, "wrote">,
   count: (event: RunEvent) => void,
@@ -134,7 +142,7 @@ export function tellText(
   };
 }
 
-/** The turns of a conversation work in the folder of its first one. */
+/** The turns of a conversation work in the folder of the first one. */
 export async function firstTurn(journal: JournalStore, runId: string): Promise<string> {
   let first = runId;
   for (;;) {

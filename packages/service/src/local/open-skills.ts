@@ -1,4 +1,4 @@
-/** The skills of one machine for a service: which of them can be called, what was uploaded, and what can be told about all. */
+/** One machine's skills for a service: which can be called, what was uploaded, and what is reported about them. */
 import { join } from "node:path";
 import type { RecordStore, SnapshotStore } from "@metier/durable";
 import type { Metier } from "@metier/runtime";
@@ -8,7 +8,8 @@ import { openSkillContents } from "../shelf/skill-contents.ts";
 import type { SkillShelf } from "../shelf/skill-shelf.ts";
 import { type LocalInsight, type LocalInsightParts, openLocalInsight } from "./open-insight.ts";
 
-interface SkillParts extends Pick<LocalInsightParts, "openFolders" | "secretNames" | "evalFolders"> {
+interface SkillParts
+  extends Pick<LocalInsightParts, "openFolders" | "openServed" | "secretNames" | "evalFolders"> {
   readonly metier: Metier;
   readonly records: RecordStore;
   /** Where the contents of skills are stored. */

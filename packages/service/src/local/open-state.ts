@@ -1,4 +1,4 @@
-/** Where a service keeps everything: in files of this machine, which are one process's; or in a database that many share. */
+/** Where a service keeps its state: in this machine's files, for one process; or in a shared database. */
 import type { Environment } from "@metier/base/programs";
 import { done, type Result, refused } from "@metier/base/result";
 import type { JournalStore, NoticeBus, RecordStore, RunEngine, TenantSnapshots } from "@metier/durable";
@@ -14,9 +14,9 @@ export interface ServiceState {
   readonly engine: RunEngine;
   readonly snapshots: TenantSnapshots;
   readonly keys: TenantKeys;
-  /** Of a database that many share: what its processes tell each other. */
+  /** For a shared database: what its processes tell each other. */
   readonly bus?: NoticeBus;
-  /** What moved there just now, and how its orders can still be changed. */
+  /** What was just moved there, and how its orders can still be changed. */
   readonly imported?: ImportedState;
   close(): Promise<void>;
 }
@@ -35,18 +35,18 @@ export interface SharedPlaces {
 }
 
 interface StatePlaces {
-  /** Of the service on this machine: all state, or what is fetched from the object store. */
+  /** The service's, on this machine: all state, or what is fetched from the object store. */
   readonly folder: string;
   readonly environment: Environment;
-  /** The most bytes that snapshots of work folders may take. */
+  /** The most bytes for snapshots of work folders. */
   readonly snapshots?: SnapshotLimits | undefined;
   /** Absent: all state is in the folder. */
   readonly shared?: SharedPlaces | undefined;
-  /** All that is in the folder moves there first. */
+  /** Everything in the folder is moved there first. */
   readonly isImport?: boolean | undefined;
 }
 
-/** Refused: a folder that another process has, a database that cannot be used, a key that cannot be used. */
+/** Refused if another process has the folder, or the database or key can't be used. */
 export async function openServiceState(places: StatePlaces): Promise<Result<ServiceState>> {
   const { folder, environment, snapshots, shared, isImport = false } = places;
   if (shared === undefined) {
@@ -82,7 +82,7 @@ export async function requireSandbox(environment: Environment): Promise<Result<u
   const { sandbox, probes } = await chooseSandbox({ backend: "bubblewrap", environment });
   if (sandbox !== undefined) return done(undefined);
   return refused({
-    message: `The service does not start: ${explainAbsence(probes)}`,
-    hint: "A service runs skills for others, so it never runs them without a sandbox.",
+    message: `The service cannot start: ${explainAbsence(probes)}`,
+    hint: "A service runs skills for other people, so it never runs them without a sandbox.",
   });
 }

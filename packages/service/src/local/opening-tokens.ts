@@ -1,4 +1,4 @@
-/** What an inspector's address is opened with: one token for its reader, and others that count once. */
+/** Tokens that open an inspector's address: one for its reader, and others that work once. */
 import { randomBytes } from "node:crypto";
 import { isSameSecret } from "@metier/base/digest";
 

@@ -1,7 +1,8 @@
 /**
- * The inspector for one person over their own home, without a service: the API and a worker in this process, and a journal in a
- * temporary folder for the runs that are started here. Their logs and files are kept like those of the command line. Everything
- * else in the home is only looked at, so that any number of inspectors, a service and terminals work beside each other.
+ * The inspector for one person on their own home, without a service: the API and a worker in this process, and a
+ * journal in a temporary folder for runs started here. Their logs and files are kept like the command line's.
+ * Everything else in the home is only read, so that any number of inspectors, a service and terminals work next to each
+ * other.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -37,16 +38,16 @@ interface InspectOptions extends Pick<ServiceOptions, "port" | "page" | "rules" 
   readonly environment: Environment;
   /** Who looks, and for whom runs are started. */
   readonly caller: Caller;
-  /** What the person has, with more options. */
+  /** Opens the person's `Metier`, with more options. */
   open(more: MetierOptions): Promise<Metier>;
 }
 
 interface RunningInspector {
   /** With the token that signs its reader in: for nobody else. */
   readonly address: string;
-  /** The same for a program's arguments, which other users of this machine can see: it signs in once. */
+  /** The same for a program's arguments, which other users of this machine can see: it works once. */
   makeAddress(): string;
-  /** Why no run can be started; absent: they can. */
+  /** Why runs can't be started; absent: they can. */
   readonly noRuns?: string;
   /** Ends runs that were started here, and removes what only they needed. */
   stop(): Promise<void>;
@@ -59,7 +60,7 @@ const SCOPES = KEY_SCOPES.filter((scope) => !["admin", "write", "operate"].inclu
 const END_MS = 3_000;
 const MOST_RUNS = 1_000;
 
-/** Refused: a Node without SQLite. */
+/** Refused if this Node has no SQLite. */
 export async function startInspect(options: InspectOptions): Promise<Result<RunningInspector>> {
   const folder = mkdtempSync(join(tmpdir(), "metier-inspect-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -133,7 +134,7 @@ async function startOver(
         openForRuns({ journal, onEvent: tellText(notices, onEvent, undefined) }),
       ),
     workFolder: async (runId) => runFolder(places, await firstTurn(home.journal, runId)).work,
-    // Nobody has it: the person comes in by the token, and there is no one else.
+    // Nobody has it: the person gets in with the token, and there is no one else.
     adminKey: randomBytes(32).toString("base64url"),
     opening: way.opening,
     person: { caller, noRuns },
@@ -163,12 +164,14 @@ function openPersonsSkills(
     ...parts,
     cwd,
     openFolders: (paths, trustedPaths) => open({ paths, trustedPaths, autoDiscover: false, bundled: false }),
+    // The person at this machine has `metier mcp`.
+    openServed: async () => parts.metier,
     secretNames: async () => [],
     evalFolders: [cwd],
   });
 }
 
-/** What is seen of the home, beside the runs of this process. */
+/** What is seen of the home besides this process's runs. */
 function openHome(places: Places, own: JournalStore) {
   const serviceFolder = join(places.state, "service");
   const durable = openDurableReader(serviceFolder);
@@ -187,11 +190,11 @@ async function openWayIn(records: RecordStore, { userId }: Caller) {
   return { lasting, makeOnce, opening: { key, accepts } };
 }
 
-/** Opened for the first run; what is trusted and configured now decides about each step. */
+/** Opened for the first run; current trust and configuration decide each step. */
 function advanceWith(findOwner: ServiceContext["findOwner"], open: () => Promise<Metier>) {
   let opened: Promise<Metier> | undefined;
   return async (lease: RunLease): Promise<AdvanceOutcome> => {
-    if (await findOwner(lease.runId)) return { kind: "ended" }; // Nobody but its owner may go on with it.
+    if (await findOwner(lease.runId)) return { kind: "ended" }; // Only its owner may continue it.
     opened ??= open();
     const metier = await opened;
     await metier.reload();
@@ -207,12 +210,12 @@ async function findNoRuns(
   const { sandbox, probes } = await chooseSandbox({ backend, trust: "trusted", environment });
   if (sandbox !== undefined) return undefined;
   return {
-    message: `No run can be started here: ${explainAbsence(probes)}`,
-    hint: "`metier doctor` says what is missing. Looking at skills and runs works without it.",
+    message: `Runs cannot be started here: ${explainAbsence(probes)}`,
+    hint: "`metier doctor` shows what is missing. You can still look at skills and runs.",
   };
 }
 
-/** What would wait for ever, because its journal goes: it ends as cancelled, in its log, too. */
+/** Cancels what would wait forever because its journal is removed, also in its log. */
 async function endRuns({
   journal,
   engine,

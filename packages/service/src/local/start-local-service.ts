@@ -1,6 +1,6 @@
 /**
- * The API and a worker in one process: all state in one folder under the home, or in a database that many processes share.
- * What `metier serve` starts.
+ * The API and a worker in one process: all state in one folder under the home, or in a shared database. What `metier
+ * serve` starts.
  */
 import { join } from "node:path";
 import { UsageError } from "@metier/base/errors";
@@ -28,20 +28,20 @@ interface LocalServiceOptions
     Pick<ServiceOptions, "host" | "port" | "slots" | "leaseMs" | "printLog" | "times" | "page" | "isWorker"> {
   /** Replaces the OS home. */
   readonly home?: string | undefined;
-  /** The most bytes that snapshots of work folders may take. */
+  /** The most bytes for snapshots of work folders. */
   readonly snapshots?: SnapshotLimits | undefined;
-  /** Left out: all state is under the home. */
+  /** Absent: all state is under the home. */
   readonly shared?: SharedPlaces | undefined;
-  /** All state under the home moves there first. */
+  /** All state under the home is moved there first. */
   readonly isImport?: boolean | undefined;
 }
 
 interface LocalService extends RunningService {
-  /** What moved just now. */
+  /** What was just moved. */
   readonly imported?: ImportCounts | undefined;
 }
 
-/** Refused: no sandbox, a setting that cannot be read, a state that cannot be opened. */
+/** Refused if there is no sandbox, a setting is invalid, or the state can't be opened. */
 export async function startLocalService(options: LocalServiceOptions): Promise<Result<LocalService>> {
   const { home, environment, snapshots, shared, isImport } = options;
   const sandbox = await requireSandbox(environment);
@@ -91,7 +91,7 @@ async function startOver(
     engine,
     bus,
     ...skills,
-    // In runs `.` is the work folder.
+    // In runs, `.` is the work folder.
     hiddenFolders: [
       [places.home, "~"],
       [process.cwd(), "cwd:"],
@@ -99,7 +99,7 @@ async function startOver(
     tenantKeys: keys,
     needsModels: true,
     storedBytes: (tenant) => snapshots.bytes(tenant),
-    // Without slots it only answers requests, and workers elsewhere advance.
+    // Without slots it only answers requests, and workers elsewhere advance runs.
     ...(options.slots !== 0 && { openAdvance: advance }),
     forget: {
       ...(bus && { notes: join(folder, "forgotten") }),
@@ -133,7 +133,7 @@ async function startOver(
 
 function editableByAdmins(configFile: string): ServiceOptions["rules"] {
   return {
-    // The config is the whole service's, so no other tenant's admin writes to it.
+    // The config belongs to the whole service, so no other tenant's admin may write to it.
     mayEdit: isPlatformAdmin,
     allow: (patterns) => allowForGood(configFile, patterns),
   };

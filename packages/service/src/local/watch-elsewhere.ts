@@ -1,6 +1,6 @@
 /**
- * Tells open pages of what other processes do in this home: a run that begins, a log that grows, a journal that is written to.
- * It looks at sizes and times a few times a second, which works on every file system; nothing is read for it.
+ * Tells open pages what other processes do in this home: a run that starts, a log that grows, a journal that is
+ * written. It checks sizes and times a few times per second, which works on every file system; it reads no content.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";

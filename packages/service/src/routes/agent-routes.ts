@@ -42,7 +42,7 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
   path: "/v1/agents",
   scope: "write",
   group: GROUP,
-  summary: "Make an agent; this is its version 1.",
+  summary: "Create an agent, at version 1.",
   body: tableShape<NewAgentBody>({ ...agentFields, name: plainName }, ["name", "instructions"]),
   answers: { 201: { about: "The agent.", schema: agentSchema } },
   async handle({ body: { name, ...definition }, identity }, { records }) {
@@ -51,8 +51,8 @@ const createAgent = defineRoute<Record<never, never>, NewAgentBody>({
       return refuse(
         409,
         "agent_exists",
-        `An agent called \`${name}\` exists already.`,
-        `\`POST /v1/agents/${name}/versions\` adds a version to it.`,
+        `An agent called \`${name}\` already exists.`,
+        `Add a version to it with \`POST /v1/agents/${name}/versions\`.`,
       );
     }
     return replyWith(showAgent(agent), 201);
@@ -64,7 +64,7 @@ const listAllAgents = defineRoute<PageQuery>({
   path: "/v1/agents",
   scope: "read",
   group: GROUP,
-  summary: "List agents, each in its newest version.",
+  summary: "List agents, each at its newest version.",
   query: pageShape,
   answers: pageAnswer("agents", agentSchema),
   handle: ({ query, identity: { tenant } }, { records }) =>
@@ -83,7 +83,7 @@ const readAgent = defineRoute({
   path: "/v1/agents/{name}",
   scope: "read",
   group: GROUP,
-  summary: "Read an agent: its newest version, or `name@2` for its second.",
+  summary: "Get an agent: its newest version, or `name@2` for version 2.",
   answers: { 200: { about: "The agent.", schema: agentSchema } },
   async handle({ identity: { tenant }, param }, { records }) {
     const agent = await findAgentVersion(records, tenant, param("name"));
@@ -98,7 +98,7 @@ const listAgentVersions = defineRoute<PageQuery>({
   path: "/v1/agents/{name}/versions",
   scope: "read",
   group: GROUP,
-  summary: "List the versions of an agent, oldest first.",
+  summary: "List an agent's versions, oldest first.",
   query: pageShape,
   answers: pageAnswer("versions", agentSchema),
   async handle({ query, identity: { tenant }, param }, { records }) {
@@ -118,7 +118,7 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
   path: "/v1/agents/{name}/versions",
   scope: "write",
   group: GROUP,
-  summary: "Add a version to an agent. Runs under way keep the version they started with.",
+  summary: "Add a version to an agent. Runs in progress keep theirs.",
   body: tableShape<AgentDefinition>(agentFields, ["instructions"]),
   answers: { 201: { about: "The new version.", schema: agentSchema } },
   async handle({ body, identity, param }, { records }) {
@@ -130,7 +130,7 @@ const addAgentVersion = defineRoute<Record<never, never>, AgentDefinition>({
       return refuse(
         409,
         "agent_changed",
-        `Somebody else has changed \`${name}\` at the same time.`,
+        `Someone else changed \`${name}\` at the same time.`,
         "Read it again, then repeat your change.",
       );
     }
@@ -143,8 +143,8 @@ const deleteAgent = defineRoute({
   path: "/v1/agents/{name}",
   scope: "write",
   group: GROUP,
-  summary: "Remove an agent for new runs. Runs under way keep it.",
-  answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
+  summary: "Remove an agent from new runs. Runs in progress keep it.",
+  answers: { 200: { about: "The removed agent.", schema: objectOf({ name: TEXT_FIELD }) } },
   async handle({ identity, param }, { records }) {
     const name = param("name");
     const isGone = await removeAgent(records, identity, name);

@@ -30,6 +30,37 @@ import { TENANT_ROUTES } from "./tenant-routes.ts";
 import { USAGE_ROUTES } from "./usage-routes.ts";
 import { USER_ROUTES } from "./user-routes.ts";
 
+/** All but the document that is made of them. */
+export const API_ROUTES: readonly ServiceRoute[] = [
+  ...SYSTEM_ROUTES,
+  ...SIGN_IN_ROUTES,
+  ...RUN_ROUTES,
+  ...RUN_EVENT_ROUTES,
+  ...RUN_FILE_ROUTES,
+  ...RUN_EXPORT_ROUTES,
+  ...QUESTION_ROUTES,
+  ...SKILL_ROUTES,
+  ...CATALOG_ROUTES,
+  ...PLAN_ROUTES,
+  ...ROUTING_ROUTES,
+  ...EVAL_ROUTES,
+  ...CHANGE_ROUTES,
+  ...AGENT_ROUTES,
+  ...SESSION_ROUTES,
+  ...SCHEDULE_ROUTES,
+  ...SECRET_ROUTES,
+  ...PROVIDER_ROUTES,
+  ...USAGE_ROUTES,
+  ...STATISTICS_ROUTES,
+  ...QUOTA_ROUTES,
+  ...QUEUE_ROUTES,
+  ...AUDIT_ROUTES,
+  ...KEY_ROUTES,
+  ...USER_ROUTES,
+  ...TENANT_ROUTES,
+  ...GIVEN_ROUTES,
+];
+
 export function allRoutes(version: string): readonly ServiceRoute[] {
   let document: JsonObject | undefined;
   const readDocument = defineRoute({
@@ -44,35 +75,6 @@ export function allRoutes(version: string): readonly ServiceRoute[] {
       return replyWith(document);
     },
   });
-  const routes: readonly ServiceRoute[] = [
-    ...SYSTEM_ROUTES,
-    readDocument,
-    ...SIGN_IN_ROUTES,
-    ...RUN_ROUTES,
-    ...RUN_EVENT_ROUTES,
-    ...RUN_FILE_ROUTES,
-    ...RUN_EXPORT_ROUTES,
-    ...QUESTION_ROUTES,
-    ...SKILL_ROUTES,
-    ...CATALOG_ROUTES,
-    ...PLAN_ROUTES,
-    ...ROUTING_ROUTES,
-    ...EVAL_ROUTES,
-    ...CHANGE_ROUTES,
-    ...AGENT_ROUTES,
-    ...SESSION_ROUTES,
-    ...SCHEDULE_ROUTES,
-    ...SECRET_ROUTES,
-    ...PROVIDER_ROUTES,
-    ...USAGE_ROUTES,
-    ...STATISTICS_ROUTES,
-    ...QUOTA_ROUTES,
-    ...QUEUE_ROUTES,
-    ...AUDIT_ROUTES,
-    ...KEY_ROUTES,
-    ...USER_ROUTES,
-    ...TENANT_ROUTES,
-    ...GIVEN_ROUTES,
-  ];
+  const routes: readonly ServiceRoute[] = [readDocument, ...API_ROUTES];
   return routes;
 }

@@ -1,6 +1,6 @@
 /**
- * The audit log: who changed or approved what, each line with the digest of the one before. People stand in it by pseudonyms;
- * it is shown with their names for as long as they are users.
+ * The audit log: who changed or approved what, each line with the digest of the previous one. It contains pseudonyms,
+ * and is shown with names as long as the people are users.
  */
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, tableShape } from "@metier/base/shape";
@@ -36,7 +36,7 @@ const readAudit = defineRoute<AuditQuery>({
   scope: "admin",
   group: "audit",
   summary:
-    "Read the audit log, oldest first. With `as=stored`, people are pseudonyms as in the lines whose digests are chained.",
+    "Read the audit log, oldest first. With `as=stored`, people appear as pseudonyms, as in the stored lines that the digest chain covers.",
   query: tableShape<AuditQuery>({
     ...pageFields,
     after: numberText(0, Number.MAX_SAFE_INTEGER),

@@ -1,4 +1,7 @@
-/** The catalog for people who look: all skills with their status and why, a search that gives its reasons, a skill's page. */
+/**
+ * The catalog for viewers: all skills with their status and reason, a search that explains its results, and a skill's
+ * page.
+ */
 import { tableShape } from "@metier/base/shape";
 import { boundedText, listOf, NUMBER_FIELD, numberText, objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { refuse, refuseMissing } from "../http/refusal.ts";
@@ -74,7 +77,7 @@ const readPinnedCatalog = defineRoute({
   path: "/v1/catalog",
   scope: "read",
   group: GROUP,
-  summary: "List every skill with its status and why it has it, also files that cannot be loaded.",
+  summary: "List every skill with its status and the reason for it, including files that cannot be loaded.",
   answers: { 200: { about: "All skills, by name.", schema: listOf(objectOf(summaryFields, summaryNeeds)) } },
   handle: async ({ identity }, { insight }) => replyWith((await insight.open(identity.tenant)).catalog),
 });
@@ -90,7 +93,7 @@ const findInCatalog = defineRoute<FindQuery>({
   scope: "read",
   group: GROUP,
   summary:
-    "Rank skills for a request, as `metier find` does, with the words that count and those that are missing.",
+    "Rank skills for a request, as `metier find` does, with the words that matched and those that are missing.",
   query: tableShape<FindQuery>({ q: boundedText(10_000), limit: numberText(1, 200) }, ["q"]),
   answers: { 200: { about: "Best first.", schema: listOf(hitSchema) } },
   async handle({ query: { q, limit = DEFAULT_HITS }, identity }, { insight }) {
@@ -107,11 +110,11 @@ const readListing = defineRoute<ListingQuery>({
   path: "/v1/catalog/listing",
   scope: "read",
   group: GROUP,
-  summary: "Show what a model would be told of the skills, within a budget of tokens.",
+  summary: "Show what a model would be told about the skills within a token budget.",
   query: tableShape<ListingQuery>({ budget: numberText(1, MOST_BUDGET) }),
   answers: {
     200: {
-      about: "The text, and what became of each skill.",
+      about: "The text, and how each skill is listed in it.",
       schema: objectOf({
         text: TEXT_FIELD,
         budget: NUMBER_FIELD,
@@ -134,7 +137,7 @@ const readSkillPage = defineRoute({
   path: "/v1/catalog/skills/{address}",
   scope: "read",
   group: GROUP,
-  summary: "Read everything about a skill: instructions, fields, files, versions, trust, findings.",
+  summary: "Get everything about a skill: instructions, fields, files, versions, trust, findings.",
   answers: { 200: { about: "The skill.", schema: objectOf(pageFields, pageNeeds) } },
   async handle({ identity, param }, { insight }) {
     const skill = await (await insight.open(identity.tenant)).skill(param("address"));
@@ -147,10 +150,10 @@ const readSkillText = defineRoute({
   path: "/v1/catalog/skills/{address}/files/{path*}",
   scope: "read",
   group: GROUP,
-  summary: "Read the text of a file of a skill, at most its first 256 KB.",
+  summary: "Read a text file of a skill, up to 256 KB.",
   answers: {
     200: {
-      about: "The text; none for a file that is not text.",
+      about: "The text; absent if the file is not text.",
       schema: objectOf({ path: TEXT_FIELD, size: NUMBER_FIELD, text: TEXT_FIELD, isCut: TRUE_OR_FALSE }, [
         "path",
         "size",
@@ -176,11 +179,11 @@ const compareSkillVersions = defineRoute<DiffQuery>({
   path: "/v1/catalog/skills/{address}/diff",
   scope: "read",
   group: GROUP,
-  summary: "Compare two versions of a skill, with what the scan finds on the lines that are new.",
+  summary: "Compare two versions of a skill, with scan findings on the new lines.",
   query: tableShape<DiffQuery>({ from: boundedText(128, 1), to: boundedText(128, 1) }, ["from", "to"]),
   answers: {
     200: {
-      about: "The files that differ; those that are not text have no lines.",
+      about: "The files that differ; files that are not text have no lines.",
       schema: objectOf({ from: TEXT_FIELD, to: TEXT_FIELD, files: objects }),
     },
   },

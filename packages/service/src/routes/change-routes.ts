@@ -1,4 +1,4 @@
-/** One stream for everything that lists show: a run, an approval or the catalog is not what it was. */
+/** One stream for everything that lists show: a run, an approval or the catalog has changed. */
 import { answerStream } from "../http/answer-stream.ts";
 import { streamChanges } from "../http/change-stream.ts";
 import { defineRoute, type ServiceRoute } from "../http/route.ts";
@@ -9,11 +9,11 @@ const followChanges = defineRoute({
   path: "/v1/changes",
   scope: "read",
   group: "system",
-  summary: "Follow, as server-sent events, which runs, approvals and skills are no longer what they were.",
+  summary: "Follow changes to runs, approvals and skills as server-sent events.",
   answers: {
     200: {
       about:
-        "`data:` has `kind` (`run`, `approval` or `catalog`) and the `id`; without an `id`, all of that kind.",
+        "`data:` has `kind` (`run`, `approval` or `catalog`) and the `id`; without an `id`, everything of that kind may have changed.",
       type: "text/event-stream",
     },
   },

@@ -1,4 +1,4 @@
-/** Evaluations of the server's skills as they were kept: iterations over time, one of them, and what its runs left. */
+/** Kept evaluations of the server's skills: iterations over time, a single one, and the files its runs left. */
 import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { refuse } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
@@ -30,10 +30,10 @@ const listEvals = defineRoute({
   path: "/v1/evals",
   scope: "read",
   group: GROUP,
-  summary: "List the evaluations of skills, each with its iterations, oldest first.",
+  summary: "List evaluated skills, each with its iterations, oldest first.",
   answers: {
     200: {
-      about: "Skills that were evaluated.",
+      about: "Evaluated skills.",
       schema: listOf(objectOf({ skill: TEXT_FIELD, iterations: { type: "array", items: iterationSchema } })),
     },
   },
@@ -47,7 +47,7 @@ const readIteration = defineRoute({
   path: "/v1/evals/{skill}/{number}",
   scope: "read",
   group: GROUP,
-  summary: "Read one iteration of an evaluation: every run, what was graded, and both sides compared.",
+  summary: "Get one iteration of an evaluation: every run, its grades, and both arms compared.",
   answers: {
     200: {
       about: "The benchmark.",
@@ -67,7 +67,7 @@ const readIteration = defineRoute({
     const number = numberOf(param("number"));
     const found = await (await insight.open(identity.tenant)).iteration(param("skill"), number);
     if (found !== undefined) return replyWith(found);
-    return refuse(404, "not_found", "There is no such iteration.", "`GET /v1/evals` lists all of them.");
+    return refuse(404, "not_found", "No such iteration.", "`GET /v1/evals` lists every iteration.");
   },
 });
 
@@ -76,10 +76,10 @@ const readOutput = defineRoute({
   path: "/v1/evals/{skill}/{number}/outputs/{path*}",
   scope: "read",
   group: GROUP,
-  summary: "Read the text of a file that a run of an evaluation left, at most its first 256 KB.",
+  summary: "Read a text file that an evaluation run left, up to 256 KB.",
   answers: {
     200: {
-      about: "The text; none for a file that is not text.",
+      about: "The text; absent if the file is not text.",
       schema: objectOf(
         { path: TEXT_FIELD, size: NUMBER_FIELD, text: TEXT_FIELD, isCut: { type: "boolean" } },
         ["path", "size", "isCut"],
@@ -90,7 +90,7 @@ const readOutput = defineRoute({
     const skills = await insight.open(identity.tenant);
     const file = await skills.output(param("skill"), numberOf(param("number")), param("path"));
     if (file !== undefined) return replyWith(file);
-    const hint = "`outputs` of each run in `GET /v1/evals/{skill}/{number}` names its files.";
+    const hint = "`outputs` of each run in `GET /v1/evals/{skill}/{number}` lists its files.";
     return refuse(404, "file_not_found", "The iteration has no such file.", hint);
   },
 });

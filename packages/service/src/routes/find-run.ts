@@ -1,4 +1,4 @@
-/** A run of the caller's own tenant, or a 404: that another tenant has one is not told. */
+/** A run of the caller's tenant, or a 404, which doesn't reveal whether another tenant has it. */
 import { done, type Refused, type Result } from "@metier/base/result";
 import type { DurableRun } from "@metier/durable";
 import { readRunId } from "@metier/run/events";
@@ -6,7 +6,7 @@ import { type HttpRefusal, refuse, refuseMissing } from "../http/refusal.ts";
 import type { Identity } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 
-/** A run that another process works on can only be looked at here. */
+/** A run in another process can only be viewed here. */
 export async function refuseElsewhere(
   context: ServiceContext,
   runId: string,

@@ -1,4 +1,4 @@
-/** Skills of the server that other tenants were given, by the platform's admins. */
+/** Skills of the server that the platform's admins gave to other tenants. */
 import type { JsonObject } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
 import { tableShape } from "@metier/base/shape";
@@ -36,7 +36,7 @@ async function findReceiver(
 ): Promise<Result<string, HttpRefusal>> {
   const tenant = await tenants.find(named);
   if (tenant?.id === DEFAULT_TENANT) {
-    const message = `The tenant \`${DEFAULT_TENANT}\` has all skills of the server.`;
+    const message = `The tenant \`${DEFAULT_TENANT}\` already has every skill of the server.`;
     return refuse(409, "tenant_has_all", message, "Name another tenant. `GET /v1/tenants` lists them.");
   }
   if (tenant === undefined) return refuseUnknownTenant(named);
@@ -49,9 +49,9 @@ const giveSkill = defineRoute<Record<never, never>, GiftBody>({
   path: "/v1/tenants/{id}/skills",
   scope: "platform",
   group: GROUP,
-  summary: "Give a skill of the server to a tenant. Repeated, the tenant gets the content that it has now.",
+  summary: "Give a skill of the server to a tenant. Repeat to give it the skill's current content.",
   body: tableShape<GiftBody>({ name: boundedText(200, 1) }, ["name"]),
-  answers: { 201: { about: "What was given.", schema: giftSchema } },
+  answers: { 201: { about: "The given skill.", schema: giftSchema } },
   async handle({ body: { name }, identity, param }, context) {
     const tenant = await findReceiver(context, param("id"), true);
     if (!tenant.ok) return tenant;
@@ -69,8 +69,8 @@ const listGiven = defineRoute({
   path: "/v1/tenants/{id}/skills",
   scope: "platform",
   group: GROUP,
-  summary: "List the skills of the server that a tenant was given.",
-  answers: { 200: { about: "All of them.", schema: listOf(giftSchema) } },
+  summary: "List the server's skills that a tenant was given.",
+  answers: { 200: { about: "All given skills.", schema: listOf(giftSchema) } },
   async handle({ param }, context) {
     const tenant = await findReceiver(context, param("id"), false);
     if (!tenant.ok) return tenant;
@@ -84,8 +84,8 @@ const takeSkillBack = defineRoute({
   path: "/v1/tenants/{id}/skills/{name}",
   scope: "platform",
   group: GROUP,
-  summary: "Take a skill of the server back from a tenant. Runs that wait on it are not resumed.",
-  answers: { 200: { about: "What was taken back.", schema: objectOf({ name: TEXT_FIELD }) } },
+  summary: "Take a skill of the server back from a tenant. Runs waiting on it will not resume.",
+  answers: { 200: { about: "The skill taken back.", schema: objectOf({ name: TEXT_FIELD }) } },
   async handle({ identity, param }, context) {
     const tenant = await findReceiver(context, param("id"), false);
     if (!tenant.ok) return tenant;
@@ -94,8 +94,8 @@ const takeSkillBack = defineRoute({
       context.shelf.takeBack(tenant.value, name, identity.actor ?? identity.keyId),
     );
     if (!wasThere) {
-      const hint = "`GET /v1/tenants/{id}/skills` lists what it was given.";
-      return refuse(404, "not_found", "The tenant was given no such skill.", hint);
+      const hint = "`GET /v1/tenants/{id}/skills` lists the skills it was given.";
+      return refuse(404, "not_found", "The tenant was not given this skill.", hint);
     }
     context.notices.tell({ kind: "catalog", tenant: tenant.value });
     return replyWith({ name });

@@ -1,6 +1,6 @@
 /**
- * API keys: made, listed and revoked by admins, of their own tenant; the platform's admins do it for all. The text of a key is
- * shown once, when it is made.
+ * API keys: admins create, list and revoke those of their tenant; the platform's admins do it for all. A key's text is
+ * shown once, when it is created.
  */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
@@ -63,7 +63,7 @@ function showKey(key: StoredKey, now: number): ApiKey {
   };
 }
 
-/** A role stands for its scopes; with both, the scopes are some of the role's. Nobody gives more than they have. */
+/** A role stands for its scopes; with both, the scopes are some of the role's. Nobody can give more than they have. */
 function readScopes(
   { role, scopes }: Pick<KeyBody, "role" | "scopes">,
   { scopes: held }: Identity,
@@ -78,14 +78,19 @@ function readScopes(
   const outside = role === undefined ? [] : granted.filter((scope) => !ROLE_SCOPES[role].includes(scope));
   if (outside.length > 0) {
     return refuseRequest(
-      `The role \`${role}\` does not have the scopes ${showNames(outside)}.`,
-      `It has ${showNames(ROLE_SCOPES[role ?? "viewer"])}. Leave \`role\` out, or name some of these.`,
+      `The role \`${role}\` does not include the scopes ${showNames(outside)}.`,
+      `It includes ${showNames(ROLE_SCOPES[role ?? "viewer"])}. Use some of these, or leave \`role\` out.`,
     );
   }
   const lacking = granted.filter((scope) => !holdsScope(held, scope));
   if (lacking.length === 0) return done(granted);
-  const message = `This key may not give the scopes ${showNames(lacking)}: it lacks them itself.`;
-  return refuse(403, "scope_missing", message, "Give some of its own, or use a key with all of them.");
+  const message = `This key cannot give the scopes ${showNames(lacking)}: it does not have them.`;
+  return refuse(
+    403,
+    "scope_missing",
+    message,
+    "Give scopes that this key has, or use a key that has all of these.",
+  );
 }
 
 const createKey = defineRoute<Record<never, never>, KeyBody>({
@@ -94,7 +99,7 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
   scope: "admin",
   group: GROUP,
   summary:
-    "Make an API key with a role or with scopes, or with some scopes of a role. Its text is in this answer and nowhere else.",
+    "Create an API key with a role, with scopes, or with some of a role's scopes. Only this response contains the key.",
   body: tableShape<KeyBody>({
     tenant: boundedText(128, 1),
     name: boundedText(100, 1),
@@ -103,13 +108,13 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
     expiresAt: timeText,
     userId: boundedText(256, 1),
   }),
-  answers: { 201: { about: "The key. Keep `key`: it is not shown again.", schema: keySchema } },
+  answers: { 201: { about: "The key. Save `key`: it is not shown again.", schema: keySchema } },
   async handle({ body, identity }, context) {
     const { role, name = role ?? "unnamed", expiresAt, userId } = body;
     const scopes = readScopes(body, identity);
     if (!scopes.ok) return scopes;
     if (expiresAt !== undefined && expiresAt <= context.now()) {
-      return refuseRequest("`expiresAt` has passed already.", "Give a time in the future, or leave it out.");
+      return refuseRequest("`expiresAt` is in the past.", "Give a time in the future, or leave it out.");
     }
     const tenant = await resolveTenant(context, identity, body.tenant);
     if (!tenant.ok) return tenant;
@@ -117,7 +122,7 @@ const createKey = defineRoute<Record<never, never>, KeyBody>({
     if (!active.ok) return active;
     if (userId !== undefined && (await context.people.find(tenant.value, userId))?.isLeaving) {
       const message = "This user is being deleted.";
-      return refuse(409, "user_deleting", message, "Wait until nothing of them is left, then try again.");
+      return refuse(409, "user_deleting", message, "Wait until the deletion is done, then try again.");
     }
     const made = await context.keys.create(
       { tenant: tenant.value, name, role, scopes: scopes.value, userId, expiresAt },
@@ -133,7 +138,7 @@ const listKeys = defineRoute<KeysQuery>({
   scope: "admin",
   group: GROUP,
   summary:
-    "List API keys, without their texts; with `tenant`, those of another tenant, for the platform's admins.",
+    "List API keys without their secrets. Admins of the whole service can list another tenant's keys with `tenant`.",
   query: tableShape<KeysQuery>({ ...pageFields, tenant: boundedText(128, 1) }),
   answers: pageAnswer("keys", keySchema),
   async handle({ query: { tenant: named, ...page }, identity }, context) {
@@ -152,8 +157,8 @@ const revokeKey = defineRoute({
   path: "/v1/keys/{id}",
   scope: "admin",
   group: GROUP,
-  summary: "Revoke an API key, at once.",
-  answers: { 200: { about: "The key, revoked.", schema: keySchema } },
+  summary: "Revoke an API key immediately.",
+  answers: { 200: { about: "The revoked key.", schema: keySchema } },
   async handle({ identity, param }, { keys, now, hasAdminKey }) {
     const found = await keys.find(param("id"));
     const isReached = found?.tenant === identity.tenant || isPlatformAdmin(identity);
@@ -164,7 +169,7 @@ const revokeKey = defineRoute({
         409,
         "last_admin",
         "This is the last admin key of the whole service; without it nobody could manage tenants and keys.",
-        "Make another admin key of the tenant `default` first, or start the service with METIER_ADMIN_KEY.",
+        "Create another admin key for the tenant `default` first, or start the service with METIER_ADMIN_KEY.",
       );
     }
     const key = await keys.revoke(found.tenant, found.id, now(), identity.actor ?? identity.keyId);

@@ -1,4 +1,4 @@
-/** What a run would do, before it is started: for whoever wants to look first. No model is asked, and nothing is run. */
+/** Previews a run before it is started. No model is asked, and nothing runs. */
 import { tableShape } from "@metier/base/shape";
 import { NUMBER_FIELD, objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
@@ -35,9 +35,9 @@ const planRun = defineRoute<Record<never, never>, RunWish>({
   scope: "run",
   group: "catalog",
   summary:
-    "Show what a run would do: its tools and the rule for each, its reach and limits, or why it would not run.",
+    "Preview a run: its tools and the rule for each, what it can reach, its limits, or why it would not run.",
   body: tableShape<RunWish>(wishFields, ["skill"]),
-  answers: { 200: { about: "The plan, or why there is none.", schema: planned } },
+  answers: { 200: { about: "The plan, or why the run would be refused.", schema: planned } },
   async handle({ body, identity }, context) {
     const order = await makeOrder(context, identity, body);
     if (!order.ok) {
@@ -45,7 +45,7 @@ const planRun = defineRoute<Record<never, never>, RunWish>({
       return replyWith({ ok: false, code, message, hint });
     }
     const insight = await context.insight.open(identity.tenant);
-    // The prompt tells how the server is set up.
+    // The prompt reveals how the server is set up.
     const seesSystem = context.person !== undefined || holdsScope(identity.scopes, "admin");
     return replyWith(await insight.plan(order.value, { userId: identity.userId, seesSystem }));
   },

@@ -1,6 +1,6 @@
 /**
- * Model providers of a tenant: with its own key, which is one of its secrets, and an address that passes the egress gate. And
- * for the platform's admins: whether a tenant may use the models of this machine.
+ * A tenant's model providers: with its own key, which is one of its secrets, and an address that the egress gate
+ * allows. Also, for the platform's admins: whether a tenant may use this machine's models.
  */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
@@ -57,7 +57,7 @@ const writeProvider = defineRoute<Record<never, never>, ProviderBody>({
   path: "/v1/providers/{name}",
   scope: "write",
   group: GROUP,
-  summary: "Write a provider of models with a key of your own; runs name its models `<name>/<model>`.",
+  summary: "Create or replace a model provider with your own key. Runs name its models `<name>/<model>`.",
   body: providerShape,
   answers,
   async handle({ body, identity, param }, context) {
@@ -73,7 +73,7 @@ const writeProvider = defineRoute<Record<never, never>, ProviderBody>({
       const { kind, baseUrl } = body;
       const line = tellOf(identity, action, name, presentFields({ kind, baseUrl }));
       const stored = await records.put(key, toRecord(body), before?.revision ?? 0, line);
-      if (stored === undefined) continue; // Somebody else wrote it at the same time: the later one counts.
+      if (stored === undefined) continue; // Someone else wrote it at the same time: the later one counts.
       const provider = readProvider(stored);
       if (provider === undefined) throw new Error("What was just written can be read.");
       return replyWith(showProvider(provider));
@@ -88,22 +88,25 @@ async function checkProvider(
   { kind, baseUrl, secret, models }: ProviderBody,
 ): Promise<Result<undefined, HttpRefusal>> {
   if (isTakenName(name, kind)) {
-    return refuseRequest(`${showValue(name)} has a meaning of its own among models.`, "Choose another name.");
+    return refuseRequest(
+      `${showValue(name)} is reserved and cannot name a provider.`,
+      "Choose another name.",
+    );
   }
   if (models?.length === 0) {
-    return refuseRequest("`models` is empty.", "Name the models that may be used, or leave it out for all.");
+    return refuseRequest(
+      "`models` is empty.",
+      "List the models that may be used, or leave it out to allow all.",
+    );
   }
   const address = addressOf({ kind, baseUrl });
   if (address === undefined) {
-    return refuseRequest(
-      `A provider of the kind \`${kind}\` needs a \`baseUrl\`.`,
-      "Write the server's address.",
-    );
+    return refuseRequest(`A \`${kind}\` provider needs a \`baseUrl\`.`, "Set it to the server's address.");
   }
   if (secret === undefined && kind !== "openai-compatible") {
     return refuseRequest(
-      `A provider of the kind \`${kind}\` needs a \`secret\`.`,
-      "Name the secret with its key.",
+      `A \`${kind}\` provider needs a \`secret\`.`,
+      "Set it to the name of the secret that holds its key.",
     );
   }
   return (await checkSecret(context, tenant, secret)) ?? checkAddress(context, address);
@@ -117,8 +120,8 @@ async function checkSecret(
   if (secret === undefined) return undefined;
   const stored = await records.get({ tenant, kind: "secret", id: secret });
   if (stored !== undefined) return undefined;
-  const message = `No secret is called ${showValue(secret)}.`;
-  return refuse(422, "unknown_secret", message, `Write it first: \`PUT /v1/secrets/${secret}\`.`);
+  const message = `There is no secret called ${showValue(secret)}.`;
+  return refuse(422, "unknown_secret", message, `Create it first: \`PUT /v1/secrets/${secret}\`.`);
 }
 
 async function checkAddress(
@@ -131,12 +134,17 @@ async function checkAddress(
     422,
     "address_refused",
     checked.refusal.message,
-    "Use a public `https:` address; an operator can list a host of its own network in METIER_PRIVATE_HOSTS.",
+    "Use a public `https:` address. An operator can allow a host on a private network with METIER_PRIVATE_HOSTS.",
   );
 }
 
 function refuseMore(): Result<never, HttpRefusal> {
-  return refuse(409, "too_many_providers", "There are 100 providers already.", "Remove one of them first.");
+  return refuse(
+    409,
+    "too_many_providers",
+    "Your tenant already has 100 providers, which is the limit.",
+    "Remove one first.",
+  );
 }
 
 const listAllProviders = defineRoute<PageQuery>({
@@ -144,7 +152,7 @@ const listAllProviders = defineRoute<PageQuery>({
   path: LIST,
   scope: "read",
   group: GROUP,
-  summary: "List the providers of models that your tenant has, without their keys.",
+  summary: "List your tenant's model providers, without their keys.",
   query: pageShape,
   answers: pageAnswer("providers", providerSchema),
   handle: ({ query, identity: { tenant } }, { records }) =>
@@ -163,7 +171,7 @@ const readOneProvider = defineRoute({
   path: "/v1/providers/{name}",
   scope: "read",
   group: GROUP,
-  summary: "Read a provider of models, without its key.",
+  summary: "Get a model provider, without its key.",
   answers,
   async handle({ identity: { tenant }, param }, { records }) {
     const name = param("name");
@@ -178,8 +186,8 @@ const deleteProvider = defineRoute({
   path: "/v1/providers/{name}",
   scope: "write",
   group: GROUP,
-  summary: "Remove a provider of models. Its secret stays.",
-  answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
+  summary: "Remove a model provider. Its secret stays.",
+  answers: { 200: { about: "The removed provider.", schema: objectOf({ name: TEXT_FIELD }) } },
   async handle({ identity, param }, { records }) {
     const name = param("name");
     const key = { tenant: identity.tenant, kind: PROVIDER_KIND, id: name };
@@ -193,7 +201,7 @@ interface AccessBody {
 }
 
 const accessAnswers = {
-  200: { about: "What holds now.", schema: objectOf({ usesHomeModels: { type: "boolean" } }) },
+  200: { about: "The current setting.", schema: objectOf({ usesHomeModels: { type: "boolean" } }) },
 };
 
 const readAccess = defineRoute({
@@ -201,7 +209,7 @@ const readAccess = defineRoute({
   path: "/v1/tenants/{id}/models",
   scope: "platform",
   group: GROUP,
-  summary: "Whether runs of a tenant may use the models of this service.",
+  summary: "Get whether a tenant's runs may use this service's models.",
   answers: accessAnswers,
   async handle({ param }, context) {
     const { records } = context;
@@ -217,7 +225,7 @@ const writeAccess = defineRoute<Record<never, never>, AccessBody>({
   path: "/v1/tenants/{id}/models",
   scope: "platform",
   group: GROUP,
-  summary: "Let runs of a tenant use the models of this service, with its keys, or no longer.",
+  summary: "Set whether a tenant's runs may use this service's models, with its keys.",
   body: tableShape<AccessBody>({ usesHomeModels: flagShape }, ["usesHomeModels"]),
   answers: accessAnswers,
   async handle({ body, identity, param }, context) {

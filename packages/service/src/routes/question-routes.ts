@@ -1,6 +1,7 @@
 /**
- * Approvals and questions: what waits for a person. An answer is a row first and a wake-up second, so that it counts whether
- * the run is not yet parked, is parked, or is being moved; and it counts once, whoever answers and however often.
+ * Approvals and questions: what waits for a person. An answer is stored before it wakes the run, so that it counts
+ * whether the run isn't parked yet, is parked, or is being moved; and it counts once, whoever answers and however
+ * often.
  */
 import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Refused, type Result } from "@metier/base/result";
@@ -27,7 +28,7 @@ import { showInput } from "../runs/show-input.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { refuseElsewhere } from "./find-run.ts";
 
-/** Tool calls and changes by capabilities are approvals; what a skill asks its user is a question. */
+/** Tool calls and capability changes are approvals; what a skill asks its user is a question. */
 type QuestionGroup = "approvals" | "questions";
 
 const STATUSES = [
@@ -84,13 +85,13 @@ function groupOf({ kind }: Question): QuestionGroup {
   return KINDS_OF.questions.includes(kind) ? "questions" : "approvals";
 }
 
-/** One person over their own home sees their own folders: what they approve is exactly what is shown. */
+/** A person on their own home sees their own folders: they approve exactly what is shown. */
 async function projectQuestion(context: ServiceContext, { runId }: Question): Promise<(value: Json) => Json> {
   if (context.person) return (value) => createPathHider().cleanJson(value) as Json;
   return (await openProjection(context.journal, runId, context.hiddenFolders)).value;
 }
 
-/** As a client sees it: the journal's row, and of what is asked nothing about the server's folders. */
+/** As a client sees it: the journal's row, without the server's folders. */
 async function showQuestion(context: ServiceContext, question: Question): Promise<JsonObject> {
   const show = await projectQuestion(context, question);
   const time = (name: string, at: number | undefined): JsonObject =>
@@ -114,7 +115,7 @@ async function showQuestion(context: ServiceContext, question: Question): Promis
   };
 }
 
-/** As long as whoever has answered is a user, by their name. */
+/** By name, as long as whoever answered is a user. */
 async function nameAnswerer({ people }: ServiceContext, question: Question): Promise<Question> {
   const { tenant, answeredBy } = question;
   return answeredBy === undefined
@@ -122,7 +123,7 @@ async function nameAnswerer({ people }: ServiceContext, question: Question): Pro
     : { ...question, answeredBy: await people.show<string>(tenant, answeredBy) };
 }
 
-/** Of a call that a capability asks about: the run's. */
+/** For a call from a capability: the run's. */
 async function skillOf({ journal }: ServiceContext, { runId, body }: Question): Promise<JsonObject> {
   const skill = typeof body.skill === "string" ? body.skill : (await journal.get(runId))?.skill;
   return skill === undefined ? {} : { skill };
@@ -172,11 +173,11 @@ async function giveAnswer(
     return refuse(
       409,
       "run_ended",
-      `Run \`${question.rootId}\` no longer waits: it is ${status}.`,
-      "Nothing is left to answer.",
+      `Run \`${question.rootId}\` is not waiting anymore: it is ${status}.`,
+      "There is nothing left to answer.",
     );
   }
-  // A person by their pseudonym: the run may be somebody else's, and stays when this person is deleted.
+  // A person by their pseudonym: the run may be someone else's, and stays when this person is deleted.
   const by = identity.actor ?? identity.keyId;
   const line = tellOf(identity, `${question.kind}.${answer.status}`, question.id, {
     run: question.runId,
@@ -196,7 +197,7 @@ function pickTool({ body }: Question): JsonObject {
   return typeof body.tool === "string" ? { tool: body.tool } : {};
 }
 
-/** Each way of being late, told by its name. */
+/** Each way of being late, by name. */
 function refuseLate({
   id,
   status,
@@ -210,20 +211,20 @@ function refuseLate({
     return refuse(
       410,
       "expired",
-      `\`${id}\` expired${at(expiresAt)}; this answer does not count.`,
-      "The run was told that nobody answered; start it again if it should be done.",
+      `\`${id}\` expired${at(expiresAt)}, so this answer has no effect.`,
+      "The run was told that nobody answered. Start it again if you still want it.",
     );
   }
   if (status === "cancelled") {
     return refuse(
       409,
       "run_cancelled",
-      `\`${id}\` was withdrawn: its run ended before it was answered.`,
-      "Nothing is left to answer.",
+      `\`${id}\` was withdrawn: its run ended before anyone answered.`,
+      "There is nothing left to answer.",
     );
   }
-  const message = `\`${id}\` was ${status} by ${answeredBy}${at(answeredAt)}; that answer counts, this one does not.`;
-  return refuse(409, "already_answered", message, "Follow the run's events to see what became of it.");
+  const message = `\`${id}\` was already ${status} by ${answeredBy}${at(answeredAt)}; that answer stands.`;
+  return refuse(409, "already_answered", message, "Follow the run's events to see the outcome.");
 }
 
 interface ApprovalBody {
@@ -235,7 +236,7 @@ interface ApprovalBody {
 
 const trueShape: Shape<true> = describedShape<true>(
   () => ({ const: true }),
-  (value, place) => (value === true ? value : refuseShape(value, place, "`true`, or nothing")),
+  (value, place) => (value === true ? value : refuseShape(value, place, "`true`, or left out")),
 );
 
 interface QuestionBody {
@@ -258,7 +259,7 @@ const readApproval = defineRoute({
   path: "/v1/approvals/{id}",
   scope: "read",
   group: GROUP,
-  summary: "Read an approval: the tool, its input, the rule that asks, and the answer once there is one.",
+  summary: "Get an approval: the tool, its input, the rule that asks, and the answer, if any.",
   answers: { 200: { about: "The approval.", schema: approvalSchema } },
   async handle({ identity, param }, context) {
     const found = await findQuestion(context, identity, "approvals", param("id"));
@@ -272,7 +273,7 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
   scope: "approve",
   group: GROUP,
   summary:
-    "Approve or deny a tool call, or a change by a capability. With `input`, a tool call is approved as you have edited it; with `always`, the rule for such calls is added to the config, too (scope `admin`).",
+    "Approve or deny a tool call or a capability's change. With `input`, the tool call is approved with your edited input. With `always`, a rule for such calls is also added to the config (scope `admin`).",
   body: tableShape<ApprovalBody>(
     {
       decision: choiceShape("approve", "deny"),
@@ -287,24 +288,27 @@ const answerApproval = defineRoute<Record<never, never>, ApprovalBody>({
     const found = await findQuestion(context, identity, "approvals", param("id"));
     if (!found.ok) return found;
     if (decision === "deny" && "input" in answer) {
-      return refuseRequest("A denied call has no `input`.", "Leave `input` out, or approve with it.");
+      return refuseRequest(
+        "`input` cannot be sent with a denial.",
+        "Leave `input` out, or approve the call.",
+      );
     }
     if (found.value.kind === "confirmation" && "input" in answer) {
       return refuseRequest(
-        "A change by a capability cannot be edited: what is confirmed is exactly what is asked.",
-        "Leave `input` out, or deny it with a `note` that says what to do instead.",
+        "A capability's change cannot be edited: you confirm exactly what is asked.",
+        "Leave `input` out, or deny with a `note` that says what to do instead.",
       );
     }
     if (decision === "approve" && !("input" in answer) && (await showQuestion(context, found.value)).isCut) {
       return refuse(
         409,
         "input_not_shown",
-        `\`${found.value.id}\` cannot be approved as it is: its input is too large or too deep to be shown whole (\`isCut\`).`,
-        "Deny it, or approve it with an `input` of your own.",
+        `\`${found.value.id}\` cannot be approved as it is: its input is too large or too deep to show in full (\`isCut\`).`,
+        "Deny it, or approve it with your own `input`.",
       );
     }
     if (always && (decision === "deny" || "input" in answer)) {
-      return refuseRequest("`always` is for a call that is approved as it is.", "Leave `always` out.");
+      return refuseRequest("`always` only works for a call approved without changes.", "Leave `always` out.");
     }
     if (always) {
       const elsewhere = await refuseElsewhere(context, found.value.rootId);
@@ -325,7 +329,7 @@ const listOpenQuestions = defineRoute<ListQuery>({
   path: "/v1/questions",
   scope: "read",
   group: "questions",
-  summary: "List what runs have asked their users, oldest first.",
+  summary: "List the questions that runs asked their users, oldest first.",
   query: queryShape,
   answers: pageAnswer("questions", questionSchema),
   handle: ({ query, identity }, context) => listQuestions(context, identity, "questions", query),
@@ -336,7 +340,7 @@ const answerQuestion = defineRoute<Record<never, never>, QuestionBody>({
   path: "/v1/questions/{id}",
   scope: "run",
   group: "questions",
-  summary: "Answer a question of a run.",
+  summary: "Answer a run's question.",
   body: tableShape<QuestionBody>({ answer: jsonShape }, ["answer"]),
   answers: { 200: { about: "The question with this answer.", schema: questionSchema } },
   async handle({ body: { answer }, identity, param }, context) {

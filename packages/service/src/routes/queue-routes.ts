@@ -1,4 +1,4 @@
-/** The queue and those who work on it: for operators. Of another tenant than `default` they see their own part alone. */
+/** The queue and its workers, for operators. Operators of tenants other than `default` only see their own part. */
 import { forAllTenants } from "@metier/durable";
 import type { ApiQueue, ApiTenantQueue } from "../api-operate.ts";
 import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
@@ -41,7 +41,7 @@ const readQueue = defineRoute({
   scope: "operate",
   group: GROUP,
   summary:
-    "How many runs wait, are worked on and are parked, by tenant; of your tenant, or of all of them for operators of the whole service.",
+    "Count queued, running and parked runs by tenant: your tenant's, or all of them for operators of the whole service.",
   answers: { 200: { about: "The queue.", schema: queueSchema } },
   async handle({ identity }, context) {
     const { tenant } = identity;
@@ -95,8 +95,8 @@ const listWorkers = defineRoute({
   path: "/v1/workers",
   scope: "operate",
   group: GROUP,
-  summary: "List the processes that advance runs; none of them belongs to another tenant than `default`.",
-  answers: { 200: { about: "All of them.", schema: listOf(workerSchema) } },
+  summary: "List the workers that advance runs. Only the tenant `default` has workers.",
+  answers: { 200: { about: "All workers.", schema: listOf(workerSchema) } },
   handle: async ({ identity: { tenant } }, { workers }) =>
     replyWith({ data: tenant === DEFAULT_TENANT ? await workers.list() : [] }),
 });
@@ -106,8 +106,8 @@ const drainWorker = defineRoute({
   path: "/v1/workers/{id}/drain",
   scope: "operate",
   group: GROUP,
-  summary: "Let a worker drain: it takes no more runs, gives those it has back at their next step, and ends.",
-  answers: { 202: { about: "The worker; it hears of it within seconds.", schema: workerSchema } },
+  summary: "Drain a worker: it takes no more runs, returns its current ones at their next step, and exits.",
+  answers: { 202: { about: "The worker; it learns of this within seconds.", schema: workerSchema } },
   async handle({ identity, param }, { workers }) {
     const id = param("id");
     const line = tellOf(identity, "worker.drained", id);

@@ -1,4 +1,4 @@
-/** Quotas: what a tenant and its users may use, and what is used of it. */
+/** Quotas: what a tenant and its users may use, and their usage. */
 import { presentFields } from "@metier/base/json";
 import { mapShape, tableShape } from "@metier/base/shape";
 import { forTenant } from "@metier/durable";
@@ -39,9 +39,9 @@ const quotasSchema = objectOf({
   users: { type: "object", additionalProperties: limitsSchema },
   used: objectOf(limitFields),
 });
-const answers = { 200: { about: "What is allowed, and what is used of it now.", schema: quotasSchema } };
+const answers = { 200: { about: "Each limit and its current usage.", schema: quotasSchema } };
 
-/** Those who are no admin see of single users only themselves. */
+/** Non-admins only see themselves among single users. */
 async function showQuotas(
   context: ServiceContext,
   tenant: string,
@@ -59,7 +59,7 @@ const readOwnQuotas = defineRoute({
   path: "/v1/quotas",
   scope: "read",
   group: GROUP,
-  summary: "Read the quotas of your tenant and its users, and what is used of them.",
+  summary: "Get the quotas of your tenant and its users, with current usage.",
   answers,
   handle: ({ identity }, context) => showQuotas(context, identity.tenant, identity),
 });
@@ -69,7 +69,7 @@ const writeOwnQuotas = defineRoute<Record<never, never>, Partial<QuotasForUsers>
   path: "/v1/quotas",
   scope: "admin",
   group: GROUP,
-  summary: "Set what each user of your tenant may use, and what single users may use instead.",
+  summary: "Set the quota of each user of your tenant, and exceptions for single users.",
   body: tableShape<Partial<QuotasForUsers>>({ eachUser: limitsShape, users: mapShape(limitsShape) }),
   answers,
   async handle({ body: { eachUser = {}, users = {} }, identity }, context) {
@@ -88,16 +88,19 @@ function refuseUsers({ eachUser, users }: QuotasForUsers): RouteOutcome | undefi
   if (names.length > MOST_USERS || names.some((name) => name === "" || name.length > MOST_USER_ID)) {
     return refuseRequest(
       `\`users\` has more than ${MOST_USERS} entries, or a user id that is empty or longer than ${MOST_USER_ID} characters.`,
-      "Use `eachUser` for what holds for most, and name the others.",
+      "Use `eachUser` as the default and list only the exceptions.",
     );
   }
   const all: readonly ApiQuotaLimits[] = [eachUser, ...Object.values(users)];
   if (all.some(({ storageBytes }) => storageBytes !== undefined)) {
-    return refuseRequest("`storageBytes` is not counted by user.", "Set it for the tenant, or leave it out.");
+    return refuseRequest(
+      "`storageBytes` is not counted per user.",
+      "Set it for the tenant, or leave it out.",
+    );
   }
   if (Object.values(users).some(({ concurrentRuns }) => concurrentRuns !== undefined)) {
     return refuseRequest(
-      "`concurrentRuns` is the same for each user.",
+      "`concurrentRuns` must be the same for every user.",
       "Set it in `eachUser`, or leave it out.",
     );
   }
@@ -109,7 +112,7 @@ const readTenantQuotas = defineRoute({
   path: "/v1/tenants/{id}/quotas",
   scope: "platform",
   group: GROUP,
-  summary: "Read the quotas of a tenant, and what it uses of them.",
+  summary: "Get a tenant's quotas and current usage.",
   answers,
   async handle({ identity, param }, context) {
     const tenant = await findNamedTenant(context, param("id"));
@@ -123,7 +126,7 @@ const putTenantQuotas = defineRoute<Record<never, never>, ApiQuotaLimits>({
   path: "/v1/tenants/{id}/quotas",
   scope: "platform",
   group: GROUP,
-  summary: "Set what a tenant may use as a whole. What is left out is not limited.",
+  summary: "Set a tenant's quotas as a whole. A quota you leave out is unlimited.",
   body: limitsShape,
   answers,
   async handle({ body, identity, param }, context) {

@@ -1,4 +1,4 @@
-/** Which skill a request would go to by descriptions alone: which are confused, and what would make one of them win. */
+/** Which skill a request would go to by descriptions alone: which are confused, and what would make one win. */
 import { tableShape } from "@metier/base/shape";
 import { boundedText, NUMBER_FIELD, objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { refuseMissing } from "../http/refusal.ts";
@@ -12,10 +12,10 @@ const readRouting = defineRoute({
   path: "/v1/routing",
   scope: "read",
   group: GROUP,
-  summary: "Compare the descriptions of all usable skills with each other.",
+  summary: "Compare the descriptions of all usable skills.",
   answers: {
     200: {
-      about: "Pairs that can be mistaken for each other, worst first; up to 60 skills with the whole matrix.",
+      about: "Pairs that could be confused, worst first; with up to 60 skills, the whole matrix.",
       schema: objectOf(
         {
           names: { type: "array", items: TEXT_FIELD },
@@ -41,11 +41,11 @@ const explainRoute = defineRoute<WhyQuery>({
   path: "/v1/routing/why",
   scope: "read",
   group: GROUP,
-  summary: "Tell where a skill stands for a request, and which words would make it win.",
+  summary: "Show a skill's rank for a request, and which words would make it win.",
   query: tableShape<WhyQuery>({ q: boundedText(10_000), skill: boundedText(256, 1) }, ["q", "skill"]),
   answers: {
     200: {
-      about: "The skill's rank, the winner, and the words that it lacks.",
+      about: "The skill's rank, the winner, and the missing words.",
       schema: objectOf(
         {
           skill: TEXT_FIELD,

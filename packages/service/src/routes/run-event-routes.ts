@@ -1,4 +1,4 @@
-/** The events of a run, as a stream that can be cut anywhere and goes on without a gap or a double. */
+/** A run's events, as a stream that can be interrupted anywhere and continues without gaps or duplicates. */
 import { done } from "@metier/base/result";
 import { choiceShape, tableShape } from "@metier/base/shape";
 import { ENDED } from "@metier/durable";
@@ -24,13 +24,14 @@ const readEvents = defineRoute<EventsQuery>({
   path: "/v1/runs/{id}/events",
   scope: "read",
   group: "runs",
-  summary: "Follow the events of a run as server-sent events; ends behind the last event of an ended run.",
+  summary:
+    "Follow a run's events as server-sent events. The stream closes after the last event of a run that has ended.",
   query: tableShape<EventsQuery>({ after: numberText(0, MOST), as: choiceShape("stream", "list") }),
-  headers: { "Last-Event-ID": "The sequence number of the last event that was seen; stronger than `after`." },
+  headers: { "Last-Event-ID": "The sequence number of the last event you saw; overrides `after`." },
   answers: {
     200: {
       about:
-        "`id:` is the sequence number, from 1 without gaps; `data:` is the event. `event: text` has no number: it is what the model is writing. With `as=list`: those so far as `data`, and no stream.",
+        "`id:` is the sequence number, from 1 without gaps; `data:` is the event. `event: text` has no number: it carries what the model is writing. With `as=list`, the response is the events so far in `data`, not a stream.",
       type: "text/event-stream",
     },
   },
@@ -47,11 +48,11 @@ const readEvents = defineRoute<EventsQuery>({
     if (seen !== "" && !/^\d{1,15}$/.test(seen)) {
       return refuseRequest(
         "`Last-Event-ID` is not a sequence number.",
-        "Send the last `id:` of this stream, or none.",
+        "Send the last `id:` of this stream, or leave it out.",
       );
     }
     const after = seen === "" ? (query.after ?? 0) : Number(seen);
-    // A browser comes again until it is told that there is nothing more.
+    // A browser reconnects until it is told that there is nothing more.
     if (seen !== "" && ENDED.has(run.status) && after >= run.lastEvent)
       return done(new Response(null, { status: 204 }));
     return answerStream(context, identity, signal, async (life) => {

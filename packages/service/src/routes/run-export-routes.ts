@@ -1,4 +1,7 @@
-/** A run as one file that shows itself: the inspector's page with the answers it needs. Whoever serves the page brings it. */
+/**
+ * A run as one self-contained file: the inspector's page with the responses it needs. Whoever serves the page provides
+ * it.
+ */
 import { done } from "@metier/base/result";
 import { refuse } from "../http/refusal.ts";
 import { defineRoute, type ServiceRoute } from "../http/route.ts";
@@ -10,7 +13,7 @@ const readRunPage = defineRoute({
   path: "/v1/runs/{id}/export.html",
   scope: "read",
   group: "runs",
-  summary: "Download a run as one HTML file that needs no server.",
+  summary: "Download a run as a single HTML file that works without a server.",
   answers: { 200: { about: "The file, as an attachment.", type: "text/html" } },
   async handle({ identity, param }, context) {
     const run = await findRun(context, identity, param("id"));
@@ -20,7 +23,7 @@ const readRunPage = defineRoute({
         404,
         "no_page",
         "This server has no inspector, so it cannot export a page.",
-        "Read `GET /v1/runs/{id}` and its events, or start the server with the inspector.",
+        "Use `GET /v1/runs/{id}` and its events, or start the server with the inspector.",
       );
     }
     const html = context.exportView(await collectRunView(context, run.value));
@@ -29,7 +32,7 @@ const readRunPage = defineRoute({
         headers: {
           "Content-Type": "text/html; charset=utf-8",
           "Content-Disposition": `attachment; filename="run-${run.value.id.replace(/[^\w-]/g, "_")}.html"`,
-          // Whoever gets a browser to show it here gets no script, and nothing of this server.
+          // If a browser shows it here, it gets no scripts, and nothing from this server.
           "Content-Security-Policy": "sandbox; default-src 'none'",
           "Cross-Origin-Resource-Policy": "same-origin",
         },

@@ -1,6 +1,6 @@
 /**
- * The files a run left in its work folder. Whatever a run wrote is untrusted: paths go through the one gate of the base, and a
- * file is sent as an attachment that no browser shows, sniffs or runs.
+ * The files a run left in its work folder. A run's files are untrusted: paths go through base's path gate, and a file
+ * is sent as an attachment that no browser shows, sniffs or runs.
  */
 import { closeSync, createReadStream, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -35,7 +35,7 @@ const listRunFiles = defineRoute({
   path: "/v1/runs/{id}/files",
   scope: "read",
   group: GROUP,
-  summary: "List the files in the work folder of a run.",
+  summary: "List the files in a run's work folder.",
   answers: {
     200: { about: "Paths and sizes.", schema: listOf(objectOf({ path: TEXT_FIELD, size: NUMBER_FIELD })) },
   },
@@ -49,8 +49,8 @@ const listRunFiles = defineRoute({
       return refuse(
         409,
         "files_unlisted",
-        "The work folder cannot be listed: it holds too many files, or names that are not UTF-8.",
-        "Ask for a file by its path.",
+        "The work folder cannot be listed: it has too many files, or file names that are not UTF-8.",
+        "Request a file by its path.",
       );
     }
     const files = listing.files.filter(({ kind }) => kind === "file");
@@ -66,7 +66,7 @@ const readRunFile = defineRoute({
   path: "/v1/runs/{id}/files/{path*}",
   scope: "files",
   group: GROUP,
-  summary: "Download a file from the work folder of a run.",
+  summary: "Download a file from a run's work folder.",
   answers: { 200: { about: "The bytes, as an attachment.", type: "application/octet-stream" } },
   async handle({ identity, param }, context) {
     const folder = await findFolder(context, identity, param("id"));

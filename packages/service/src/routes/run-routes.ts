@@ -1,4 +1,4 @@
-/** Runs: start, list, read, cancel. Their events and files are in the files beside this one. */
+/** Runs: start, list, read, cancel. Routes for their events and files are in the files next to this one. */
 import { done, type Result } from "@metier/base/result";
 import {
   choiceShape,
@@ -49,11 +49,11 @@ const MOST_TEXT = 500_000;
 const MOST_PRIORITY = 10;
 const text = boundedText(MOST_TEXT);
 
-/** What every request that starts runs takes. */
+/** The fields of every request that starts runs. */
 export const wishFields = {
   skill: boundedText(256, 1),
   message: text,
-  arguments: textOrShape(text, listShape(text), "a text, or a list of texts"),
+  arguments: textOrShape(text, listShape(text), "a string, or a list of strings"),
   input: jsonShape,
   agent: boundedText(80, 1),
   approve: choiceShape("ask", "allow"),
@@ -87,22 +87,22 @@ const runSchema = objectOf(
   ["id", "status", "createdAt", "updatedAt"],
 );
 
-/** `waiting`, or several with commas between. */
+/** `waiting`, or several separated by commas. */
 const statusList: Shape<readonly DurableStatus[]> = describedShape<readonly DurableStatus[]>(
-  () => ({ type: "string", description: `One or more of ${STATUSES.join(", ")}, with commas between.` }),
+  () => ({ type: "string", description: `One or more of ${STATUSES.join(", ")}, separated by commas.` }),
   (value, place) => {
     const words = typeof value === "string" ? value.split(",") : [];
     const known = STATUSES.filter((status) => words.includes(status));
     return known.length === words.length && known.length > 0
       ? known
-      : refuseShape(value, place, `one or more of ${STATUSES.join(", ")}, with commas between`);
+      : refuseShape(value, place, `one or more of ${STATUSES.join(", ")}, separated by commas`);
   },
 );
 
 type ListQuery = Omit<RunSearch, "tenant" | "limit" | "before"> & PageQuery;
 const MOST_LISTED = 1_000;
 
-/** `allow` answers every question of the run beforehand, so it needs the right to answer them. */
+/** `allow` answers every question of the run in advance, so it needs the right to answer them. */
 export function checkApprove(
   { scopes }: RouteRequest<unknown, unknown>["identity"],
   approve: RunWish["approve"],
@@ -111,8 +111,8 @@ export function checkApprove(
   return refuse(
     403,
     "scope_missing",
-    'This key may not start runs with `approve: "allow"`: it lacks the scope `approve`.',
-    "Leave `approve` out (the run then asks), or use a key with the scope `approve`.",
+    'This key cannot start runs with `approve: "allow"`: it lacks the scope `approve`.',
+    "Leave `approve` out so that the run asks, or use a key with the scope `approve`.",
   );
 }
 
@@ -122,11 +122,11 @@ const startRun = defineRoute<Record<never, never>, RunWish>({
   scope: "run",
   group: GROUP,
   summary: "Start a run of a skill.",
-  headers: { "Idempotency-Key": "The same key with the same body gives the same run; 1 to 255 characters." },
+  headers: { "Idempotency-Key": "The same key and body return the same run; 1 to 255 characters." },
   body: startShape,
   answers: {
     201: {
-      about: "The run, or the one that this key made before.",
+      about: "The run: new, or the one this idempotency key already started.",
       schema: objectOf({ id: TEXT_FIELD, status: statusSchema }),
     },
   },
@@ -136,8 +136,8 @@ const startRun = defineRoute<Record<never, never>, RunWish>({
     const key = headers.get("idempotency-key") ?? undefined;
     if (key !== undefined && (key.length === 0 || key.length > 255)) {
       return refuseRequest(
-        "`Idempotency-Key` has 0 or more than 255 characters.",
-        "Send 1 to 255 characters.",
+        "`Idempotency-Key` must have 1 to 255 characters.",
+        "Shorten it, or leave it out.",
       );
     }
     const ordered = await orderRun(context, identity, body, {
@@ -179,7 +179,7 @@ const readRun = defineRoute({
   path: "/v1/runs/{id}",
   scope: "read",
   group: GROUP,
-  summary: "Read a run: its status, and its result once it has ended.",
+  summary: "Get a run: its status, and its result once it has ended.",
   answers: { 200: { about: "The run.", schema: runSchema } },
   async handle({ identity, param }, context) {
     const run = await findRun(context, identity, param("id"));
@@ -194,10 +194,10 @@ const cancelRun = defineRoute({
   path: "/v1/runs/{id}/cancel",
   scope: "run",
   group: GROUP,
-  summary: "Cancel a run. Its processes are ended; what it did stays.",
+  summary: "Cancel a run. Its processes are stopped; its effects remain.",
   answers: {
     202: {
-      about: "It will end; follow its events.",
+      about: "The run will end; follow its events.",
       schema: objectOf({ id: TEXT_FIELD, status: statusSchema }),
     },
   },
@@ -208,15 +208,15 @@ const cancelRun = defineRoute({
     const elsewhere = await refuseElsewhere(context, rootId);
     if (elsewhere) return elsewhere;
     if (rootId !== found.value.id) {
-      const message = `Run \`${found.value.id}\` is a part of run \`${rootId}\`, which waits for it.`;
+      const message = `Run \`${found.value.id}\` is part of run \`${rootId}\`, which is waiting for it.`;
       return refuse(409, "part_of_run", message, `Cancel \`${rootId}\`.`);
     }
     const line = tellOf(identity, "run.cancelled", found.value.id);
     const run = await context.journal.cancel(found.value.id, line);
     if (run === undefined) {
       const { status = found.value.status } = (await context.journal.get(found.value.id)) ?? {};
-      const message = `Run \`${found.value.id}\` has ended already: ${status}.`;
-      return refuse(409, "run_ended", message, "An ended run cannot be cancelled; start another one.");
+      const message = `Run \`${found.value.id}\` has already ended: ${status}.`;
+      return refuse(409, "run_ended", message, "Only an unfinished run can be cancelled.");
     }
     await context.engine.wake(run.rootId);
     return replyWith({ id: run.id, status: run.status, isCancelled: !ENDED.has(run.status) }, 202);

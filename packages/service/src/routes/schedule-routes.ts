@@ -59,7 +59,7 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
   path: "/v1/schedules",
   scope: "write",
   group: GROUP,
-  summary: "Start a run at each due time of a cron line.",
+  summary: "Create a schedule that starts a run at each due time of a cron line.",
   body: tableShape<ScheduleBody>(
     {
       name: boundedText(100, 1),
@@ -102,7 +102,7 @@ const createSchedule = defineRoute<Record<never, never>, ScheduleBody>({
       0,
       tellOf(identity, "schedule.created", id, detail),
     );
-    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` exists already.`);
+    if (stored === undefined) throw new Error(`A schedule with the id \`${id}\` already exists.`);
     return replyWith(showSchedule(stored), 201);
   },
 });
@@ -128,7 +128,7 @@ const readOneSchedule = defineRoute({
   path: "/v1/schedules/{id}",
   scope: "read",
   group: GROUP,
-  summary: "Read a schedule: what it starts, when next, and what its last due time came to.",
+  summary: "Get a schedule: what it starts, its next due time, and the outcome of the last one.",
   answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
   async handle({ identity: { tenant }, param }, { records }) {
     const stored = await records.get({ tenant, kind: SCHEDULE_KIND, id: param("id") });
@@ -141,7 +141,7 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
   path: "/v1/schedules/{id}",
   scope: "write",
   group: GROUP,
-  summary: "Pause a schedule, or let it go on from its next due time.",
+  summary: "Pause a schedule, or resume it at its next due time.",
   body: tableShape<PauseBody>({ isPaused: flagShape }, ["isPaused"]),
   answers: { 200: { about: "The schedule.", schema: scheduleSchema } },
   async handle({ body: { isPaused }, identity, param }, { records, now }) {
@@ -159,8 +159,8 @@ const pauseSchedule = defineRoute<Record<never, never>, PauseBody>({
       return refuse(
         409,
         "schedule_changed",
-        "The schedule was changed at the same time.",
-        "Read it again, then repeat.",
+        "Someone else changed the schedule at the same time.",
+        "Read it again, then repeat your change.",
       );
     }
     return replyWith(showSchedule(changed));
@@ -172,8 +172,8 @@ const deleteSchedule = defineRoute({
   path: "/v1/schedules/{id}",
   scope: "write",
   group: GROUP,
-  summary: "Remove a schedule. Runs that it started go on.",
-  answers: { 200: { about: "What was removed.", schema: objectOf({ id: TEXT_FIELD }) } },
+  summary: "Remove a schedule. Runs it started continue.",
+  answers: { 200: { about: "The removed schedule.", schema: objectOf({ id: TEXT_FIELD }) } },
   async handle({ identity, param }, { records }) {
     const id = param("id");
     const key = { tenant: identity.tenant, kind: SCHEDULE_KIND, id };

@@ -1,4 +1,6 @@
-/** Secrets: written and never read. What is stored is sealed with the key of the tenant; a worker opens it where a step runs. */
+/**
+ * Secrets: written, never read. They are stored sealed with the tenant's key; a worker opens them where a step runs.
+ */
 
 import { readShape, tableShape } from "@metier/base/shape";
 import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
@@ -20,17 +22,14 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
   path: "/v1/secrets/{name}",
   scope: "write",
   group: GROUP,
-  summary: "Write a secret. It cannot be read again over the API.",
+  summary: "Create or replace a secret. The API never returns its value.",
   body: tableShape<SecretBody>({ value: boundedText(64 * 1024, 1) }, ["value"]),
   answers: { 200: { about: "Its name and time, never its value.", schema: secretSchema } },
   async handle({ body: { value }, identity, param }, { records, tenantKeys }) {
     const { tenant } = identity;
     const name = param("name");
     if (!readShape(plainName, name).ok) {
-      return refuseRequest(
-        "That is not a name for a secret.",
-        "Use 1 to 64 letters, digits, `.`, `_` and `-`.",
-      );
+      return refuseRequest("The secret's name is invalid.", "Use 1 to 64 letters, digits, `.`, `_` or `-`.");
     }
     const sealed = (await tenantKeys.of(tenant)).seal({ tenant, purpose: `secret/${name}` }, value);
     const key = { tenant, kind: KIND, id: name };
@@ -38,7 +37,7 @@ const writeSecret = defineRoute<Record<never, never>, SecretBody>({
       const before = await records.get(key);
       const line = tellOf(identity, before === undefined ? "secret.created" : "secret.changed", name);
       const stored = await records.put(key, { sealed }, before?.revision ?? 0, line);
-      if (stored === undefined) continue; // Somebody else wrote it at the same time: the later one counts.
+      if (stored === undefined) continue; // Someone else wrote it at the same time: the later one counts.
       return replyWith({ name, updatedAt: new Date(stored.updatedAt).toISOString() });
     }
   },
@@ -66,7 +65,7 @@ const deleteSecret = defineRoute({
   scope: "write",
   group: GROUP,
   summary: "Remove a secret.",
-  answers: { 200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD }) } },
+  answers: { 200: { about: "The removed secret.", schema: objectOf({ name: TEXT_FIELD }) } },
   async handle({ identity, param }, { records }) {
     const name = param("name");
     const key = { tenant: identity.tenant, kind: KIND, id: name };

@@ -1,6 +1,7 @@
 /**
- * Sessions: conversations that outlive their server. Each message is a run; a session takes the next one when the run before
- * has ended. A turn is written before its run, under its number, so that two messages at once cannot both be the fifth.
+ * Sessions: conversations that outlive their server. Each message is a run; a session takes the next one when the
+ * previous run has ended. A turn is stored before its run, under its number, so that two simultaneous messages can't
+ * both be the fifth.
  */
 import { randomBytes } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
@@ -24,9 +25,9 @@ const KIND = "session";
 const GROUP = "sessions";
 const MOST_TURNS = 1_000;
 const MOST_HISTORY = 100_000;
-/** So long its run may still be missing after a turn was written. */
+/** How long a turn's run may be missing after the turn was stored. */
 const UNWRITTEN_MS = 60_000;
-/** A turn that is older and has no run lost it with old runs, not by a kill. */
+/** An older turn without a run lost it with old runs, not because of a kill. */
 const UNFINISHED_MS = 86_400_000;
 const sessionSchema = objectOf(
   { id: TEXT_FIELD, skill: TEXT_FIELD, agent: TEXT_FIELD, turns: NUMBER_FIELD, createdAt: TIME_FIELD },
@@ -91,7 +92,7 @@ function showSession({ id, body, createdAt }: StoredRecord): JsonObject {
   return { id, ...body, createdAt: new Date(createdAt).toISOString() };
 }
 
-/** What was said and answered before: a skill sees only its own run, so it is told. */
+/** Earlier messages and answers: a skill only sees its own run, so it is told. */
 async function tellHistory(context: ServiceContext, turns: readonly Turn[]): Promise<string | undefined> {
   const said: string[] = [];
   for (const { runId, message } of turns) {
@@ -104,7 +105,7 @@ async function tellHistory(context: ServiceContext, turns: readonly Turn[]): Pro
     : `Earlier in this conversation:\n\n${said.join("\n\n").slice(-MOST_HISTORY)}`;
 }
 
-/** The last turn whose conversation is whole; one that failed left none to go on from. */
+/** The last turn with a complete conversation; a failed one leaves none to continue from. */
 async function findPrevious(
   { journal }: ServiceContext,
   turns: readonly Turn[],
@@ -121,31 +122,38 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
   path: "/v1/sessions",
   scope: "run",
   group: GROUP,
-  summary: "Open a conversation: with an agent, or with one skill that is run for each message.",
+  summary: "Open a session with an agent, or with one skill that runs for each message.",
   body: tableShape<SessionBody>(
     { skill: boundedText(256, 1), agent: boundedText(80, 1), title: boundedText(200) },
     [],
   ),
   answers: { 201: { about: "The session.", schema: sessionSchema } },
-  async handle({ body, identity }, { records }) {
-    const { tenant, userId } = identity;
+  async handle({ body, identity }, context) {
     if (body.skill === undefined && body.agent === undefined) {
       return refuseRequest(
         "A session needs an `agent` or a `skill`.",
-        "Name one of them, or a skill with the agent for it.",
+        "Set one of them, or both to run the skill with that agent.",
       );
     }
     const id = `ses-${randomBytes(10).toString("hex")}`;
-    const stored = await records.put(
-      { tenant, kind: KIND, id },
-      presentFields({ ...body, userId }) as JsonObject,
-      0,
-      tellOf(identity, "session.created", id, presentFields({ skill: body.skill, agent: body.agent })),
-    );
-    if (stored === undefined) throw new Error(`A session with the id \`${id}\` exists already.`);
+    const stored = await makeSession(context, identity, id, body);
+    if (stored === undefined) throw new Error(`A session with the id \`${id}\` already exists.`);
     return replyWith(showSession(stored), 201);
   },
 });
+
+/** `undefined`: there is already one with this id. */
+export async function makeSession(
+  { records }: ServiceContext,
+  identity: Identity,
+  id: string,
+  body: SessionBody,
+): Promise<StoredRecord | undefined> {
+  const { tenant, userId } = identity;
+  const { skill, agent } = body;
+  const line = tellOf(identity, "session.created", id, presentFields({ skill, agent }));
+  return records.put({ tenant, kind: KIND, id }, presentFields({ ...body, userId }) as JsonObject, 0, line);
+}
 
 const listSessions = defineRoute<PageQuery>({
   method: "GET",
@@ -168,7 +176,7 @@ const readSession = defineRoute({
   path: "/v1/sessions/{id}",
   scope: "read",
   group: GROUP,
-  summary: "Read a session.",
+  summary: "Get a session.",
   answers: { 200: { about: "The session.", schema: sessionSchema } },
   async handle({ identity, param }, context) {
     const session = await findSession(context, identity, param("id"));
@@ -183,7 +191,7 @@ const listMessages = defineRoute({
   path: "/v1/sessions/{id}/messages",
   scope: "read",
   group: GROUP,
-  summary: "List the messages of a session, each with its run and the answer so far.",
+  summary: "List a session's messages, each with its run and the answer so far.",
   answers: { 200: { about: "All messages, oldest first.", schema: listOf(messageSchema) } },
   async handle({ identity, param }, context) {
     const session = await findSession(context, identity, param("id"));
@@ -206,13 +214,13 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
   path: "/v1/sessions/{id}/messages",
   scope: "run",
   group: GROUP,
-  summary: "Send a message to a session. It starts a run.",
+  summary: "Send a message to a session, which starts a run.",
   body: tableShape<MessageBody>({ message: boundedText(500_000, 1), approve: choiceShape("ask", "allow") }, [
     "message",
   ]),
   answers: {
     201: {
-      about: "The run of this message.",
+      about: "The run for this message.",
       schema: objectOf({ run: TEXT_FIELD, turn: NUMBER_FIELD, status: TEXT_FIELD }),
     },
   },
@@ -234,15 +242,18 @@ const postMessage = defineRoute<Record<never, never>, MessageBody>({
       return refuse(
         409,
         "session_busy",
-        "Another message came at the same time.",
+        "Another message arrived at the same time.",
         "Wait for its run to end.",
       );
     }
     const ordered = await orderTurn(context, owner.value, session.value, turns, turn);
-    if (ordered.ok)
-      return replyWith({ run: turn.runId, turn: turn.number, status: ordered.value.status }, 201);
-    await context.records.delete(key);
-    return ordered;
+    if (!ordered.ok) {
+      await context.records.delete(key);
+      return ordered;
+    }
+    // Whoever follows the session continues with this run.
+    context.notices.changed(session.value.id);
+    return replyWith({ run: turn.runId, turn: turn.number, status: ordered.value.status }, 201);
   },
 });
 
@@ -266,8 +277,8 @@ async function orderTurn(
 }
 
 /**
- * Whom a turn is for: the user of the session, whoever sends it, since the conversation is theirs. A key may send for its own
- * user, and an admin's for all; in a session of nobody in particular, each key may.
+ * Who a turn is for: the session's user, whoever sends it, because the conversation is theirs. A key may send for its
+ * own user, and an admin's for all; in a session of nobody in particular, any key may.
  */
 function checkOwner(
   { keyId, tenant, userId, actor, scopes }: Identity,
@@ -277,8 +288,8 @@ function checkOwner(
   if (user === undefined || user === userId || holdsScope(scopes, "admin")) {
     return done({ tenant, keyId, actor, userId: user });
   }
-  const message = `Session \`${session.id}\` belongs to another user: this key may not speak for them.`;
-  return refuse(403, "other_user", message, "Use a key of that user, or open a session with this one.");
+  const message = `Session \`${session.id}\` belongs to another user, and this key cannot act for them.`;
+  return refuse(403, "other_user", message, "Use that user's key, or open a session with this one.");
 }
 
 function userOf({ body: { userId } }: StoredRecord): string | undefined {
@@ -286,8 +297,8 @@ function userOf({ body: { userId } }: StoredRecord): string | undefined {
 }
 
 /**
- * Turns whose run a process that was killed could not write any more: it is written now, for the user of the session, as it
- * would have been then. One whose key was revoked since is dropped, as is one that cannot be ordered.
+ * Turns whose run a killed process couldn't store: it is stored now, for the session's user. A turn whose key was
+ * revoked since is dropped, as is one that can't be ordered.
  */
 export async function finishTurns(context: ServiceContext): Promise<void> {
   for (const session of await context.records.listAll(KIND))
@@ -326,11 +337,11 @@ async function checkFree(
   const last = turns.at(-1);
   if (last === undefined) return done(undefined);
   const run = await context.journal.get(last.runId);
-  // A run is written right after its turn; one that was, and is not there any more, was removed with old runs.
+  // A run is stored right after its turn; one that was, and is gone, was removed with old runs.
   const isFree = run === undefined ? context.now() - last.writtenAt > UNWRITTEN_MS : ENDED.has(run.status);
   if (isFree) return done(undefined);
-  const message = `The session still works on its last message: run \`${last.runId}\` is ${run?.status ?? "queued"}.`;
-  return refuse(409, "session_busy", message, "Wait until that run has ended, or cancel it.");
+  const message = `The session is still working on its last message: run \`${last.runId}\` is ${run?.status ?? "queued"}.`;
+  return refuse(409, "session_busy", message, "Wait for that run to end, or cancel it.");
 }
 
 export const SESSION_ROUTES: readonly ServiceRoute[] = [

@@ -1,6 +1,6 @@
 /**
- * Signing in with a browser: a key, or what an identity provider says about somebody, becomes a cookie, and the page asks who
- * it speaks for.
+ * Signing in with a browser: a key, or an identity provider's statement, becomes a cookie, and the page asks who it
+ * acts for.
  */
 import { presentFields } from "@metier/base/json";
 import { done } from "@metier/base/result";
@@ -52,15 +52,15 @@ const signIn = defineRoute<Record<never, never>, SignInBody>({
   path: "/v1/session",
   scope: "none",
   group: GROUP,
-  summary: "Sign in with a key: the answer sets a cookie, which stands for it in this browser.",
+  summary: "Sign in with a key. The response sets a cookie that replaces it in this browser.",
   body: tableShape<SignInBody>({ key: boundedText(MOST_KEY, 1) }, ["key"]),
   answers: {
-    200: { about: "Who you are; send `csrf` back as `X-Metier-CSRF` with every change.", schema: meSchema },
+    200: { about: "Who you are; send `csrf` as `X-Metier-CSRF` with every change.", schema: meSchema },
   },
   async handle({ body: { key }, headers, client }, context) {
     const host = checkHost(headers, context.isOnLoopback);
     if (!host.ok) return host;
-    // Nobody is signed in by another page, as somebody else.
+    // Another page must not sign anyone in as someone else.
     const origin = checkOriginIfSaid(headers);
     if (!origin.ok) return origin;
     const begun = await context.authenticate.signIn(key.trim(), client);
@@ -79,7 +79,7 @@ const signOut = defineRoute({
   path: "/v1/session",
   scope: "any",
   group: GROUP,
-  summary: "Sign out: the cookie counts no longer, in this browser or anywhere else. A key stays as it is.",
+  summary: "Sign out. The cookie stops working everywhere; a key stays valid.",
   answers: { 200: { about: "Done.", schema: objectOf({ status: TEXT_FIELD }) } },
   async handle({ identity: { tenant, signIn: current }, client }, { signIns }) {
     if (current !== undefined) await signIns.end({ tenant, id: current.id });
@@ -93,7 +93,7 @@ const readMe = defineRoute({
   path: "/v1/me",
   scope: "any",
   group: GROUP,
-  summary: "Who asks, and what they may do.",
+  summary: "Show who you are and what you may do.",
   answers: { 200: { about: "The key behind this request.", schema: meSchema } },
   handle: async ({ identity }, context) => replyWith(describeMe(identity, context)),
 });
@@ -103,7 +103,7 @@ const listWays = defineRoute({
   path: "/v1/sign-in",
   scope: "none",
   group: GROUP,
-  summary: "In which ways people can sign in on the page.",
+  summary: "List the ways to sign in on the page.",
   answers: { 200: { about: "The ways.", schema: objectOf({ key: FLAG_FIELD, oidc: FLAG_FIELD }) } },
   async handle(_request, { oidc }) {
     const ways: ApiSignInWays = { key: true, oidc: oidc !== undefined };
@@ -113,14 +113,14 @@ const listWays = defineRoute({
 
 const CALLBACK = "/v1/sign-in/oidc/callback";
 
-/** Where the identity provider sends the browser back to: the address by which it came here. */
+/** Where the identity provider redirects the browser: the address it came here by. */
 function callbackOf(headers: Headers, { isSecure }: RequestClient): string | undefined {
   return URL.parse(CALLBACK, `${isSecure ? "https" : "http"}://${headers.get("host") ?? ""}`)?.href;
 }
 
 function refuseWithoutOidc(): RouteOutcome {
-  const message = "People sign in here with keys only.";
-  return refuse(404, "not_found", message, "Set `METIER_OIDC_CLIENT_ID` and the other settings of OIDC.");
+  const message = "This service only supports signing in with keys.";
+  return refuse(404, "not_found", message, "Set `METIER_OIDC_CLIENT_ID` and the other OIDC settings.");
 }
 
 const beginOidc = defineRoute({
@@ -128,8 +128,8 @@ const beginOidc = defineRoute({
   path: "/v1/sign-in/oidc",
   scope: "none",
   group: GROUP,
-  summary: "Sign in with the identity provider: sends the browser there.",
-  answers: { 303: { about: "The way to the identity provider.", type: "text/plain" } },
+  summary: "Sign in with the identity provider: redirects the browser there.",
+  answers: { 303: { about: "A redirect to the identity provider.", type: "text/plain" } },
   async handle({ headers, client }, { oidc, isOnLoopback }) {
     const host = checkHost(headers, isOnLoopback);
     if (!host.ok) return host;
@@ -148,9 +148,10 @@ const finishOidc = defineRoute<Readonly<Record<string, string>>>({
   path: CALLBACK,
   scope: "none",
   group: GROUP,
-  summary: "Where the identity provider sends the browser back to. It gets the same cookie as with a key.",
+  summary:
+    "The identity provider redirects the browser here, which sets the same cookie as signing in with a key.",
   query: mapShape(boundedText(4_096)),
-  answers: { 303: { about: "The way to the page.", type: "text/plain" } },
+  answers: { 303: { about: "A redirect to the page.", type: "text/plain" } },
   async handle({ query, headers, client }, { oidc, isOnLoopback, authenticate }) {
     const host = checkHost(headers, isOnLoopback);
     if (!host.ok) return host;

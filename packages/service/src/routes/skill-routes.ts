@@ -1,9 +1,10 @@
-/** Skills: what there is to run, uploads and their versions, and the decision to trust one of them. */
+/** Skills: the runnable ones, uploads and their versions, and the decision to trust one. */
 
 import { isDigest } from "@metier/base/digest";
 import type { JsonObject } from "@metier/base/json";
 import type { Refused } from "@metier/base/result";
-import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
+import { tableShape } from "@metier/base/shape";
+import { boundedText, listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD } from "../http/query-shapes.ts";
 import { type HttpRefusal, refuse, refuseMissing } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
 import { checkRoom } from "../quotas/storage-quota.ts";
@@ -43,7 +44,7 @@ function showVersion({ uploadedAt, ...version }: ServedVersion): JsonObject {
 }
 
 function refuseVersion(name: string): Refused<HttpRefusal> {
-  const hint = `\`GET /v1/skills/${name}/versions\` lists the versions that were uploaded.`;
+  const hint = `\`GET /v1/skills/${name}/versions\` lists the uploaded versions.`;
   return refuse(404, "not_found", `\`${name}\` has no such uploaded version.`, hint);
 }
 
@@ -52,25 +53,34 @@ const listSkills = defineRoute({
   path: "/v1/skills",
   scope: "read",
   group: GROUP,
-  summary: "List the skills that can be run.",
+  summary: "List the skills you can run.",
   answers: { 200: { about: "All skills.", schema: listOf(skillSchema) } },
   handle: async ({ identity }, { shelf }) => replyWith({ data: await shelf.list(identity.tenant) }),
 });
 
-const uploadSkill = defineRoute<Record<never, never>, Buffer>({
+interface UploadQuery {
+  readonly name?: string;
+}
+
+const uploadSkill = defineRoute<UploadQuery, Buffer>({
   method: "POST",
   path: "/v1/skills",
   scope: "write",
   group: GROUP,
-  summary: "Upload a skill as a zip or tar.gz. It is untrusted until its version is granted.",
+  summary:
+    "Upload a skill as a zip or tar.gz. A version is untrusted until it is granted. With `name`, only a skill of that name is accepted.",
+  query: tableShape<UploadQuery>({ name: boundedText(256, 1) }),
   takes: "archive",
   answers: {
-    201: { about: "The version; the same content again is the same version.", schema: versionSchema },
+    201: {
+      about: "The version; uploading the same content again returns the same version.",
+      schema: versionSchema,
+    },
   },
-  async handle({ body, identity: { tenant, keyId } }, { shelf, notices, records, storedBytes }) {
+  async handle({ query, body, identity: { tenant, keyId } }, { shelf, notices, records, storedBytes }) {
     const room = await checkRoom(records, tenant, body.length, () => storedBytes(tenant));
     if (!room.ok) return room;
-    const uploaded = await shelf.upload(tenant, body, keyId);
+    const uploaded = await shelf.upload(tenant, body, keyId, query.name);
     if (!uploaded.ok) return uploaded;
     const { name, version, remarks } = uploaded.value;
     notices.tell({ kind: "catalog", tenant });
@@ -83,7 +93,7 @@ const listSkillVersions = defineRoute({
   path: "/v1/skills/{name}/versions",
   scope: "read",
   group: GROUP,
-  summary: "List the uploaded versions of a skill, newest first.",
+  summary: "List a skill's uploaded versions, newest first.",
   answers: { 200: { about: "All versions.", schema: listOf(versionSchema) } },
   async handle({ identity: { tenant }, param }, { shelf }) {
     const versions = await shelf.versions(tenant, param("name"));
@@ -99,8 +109,8 @@ const grantVersion = defineRoute({
   path: "/v1/skills/{name}/versions/{digest}/grant",
   scope: "admin",
   group: GROUP,
-  summary: "Trust exactly this content of a skill. New runs get the newest version that is trusted.",
-  answers: { 200: { about: "The version, trusted.", schema: versionSchema } },
+  summary: "Trust exactly this content of a skill. New runs use the newest trusted version.",
+  answers: { 200: { about: "The trusted version.", schema: versionSchema } },
   async handle({ identity: { tenant, keyId }, param }, { shelf, notices }) {
     const [name, digest] = [param("name"), param("digest")];
     const version = isDigest(digest) ? await shelf.grant(tenant, name, digest, keyId) : undefined;
@@ -115,9 +125,9 @@ const removeVersion = defineRoute({
   path: "/v1/skills/{name}/versions/{digest}",
   scope: "write",
   group: GROUP,
-  summary: "Remove an uploaded version. Runs that wait on it are not resumed.",
+  summary: "Remove an uploaded version. Runs waiting on it will not resume.",
   answers: {
-    200: { about: "What was removed.", schema: objectOf({ name: TEXT_FIELD, digest: TEXT_FIELD }) },
+    200: { about: "The removed version.", schema: objectOf({ name: TEXT_FIELD, digest: TEXT_FIELD }) },
   },
   async handle({ identity: { tenant, keyId }, param }, { shelf, notices }) {
     const [name, digest] = [param("name"), param("digest")];

@@ -1,4 +1,4 @@
-/** Numbers about runs for plots: by day and by skill, and the skills that nobody used. */
+/** Numbers about runs for charts: by day and by skill, and the unused skills. */
 import { tableShape } from "@metier/base/shape";
 import { NUMBER_FIELD, objectOf, TEXT_FIELD, TIME_FIELD, timeText } from "../http/query-shapes.ts";
 import { refuseRequest } from "../http/refusal.ts";
@@ -31,11 +31,11 @@ const readStatistics = defineRoute<StatisticsQuery>({
   scope: "read",
   group: "usage",
   summary:
-    "Count runs, failures, tokens, cost and time by day (UTC) and by skill; the last 30 days unless you say otherwise.",
+    "Count runs, failures, tokens, cost and time by day (UTC) and by skill; by default for the last 30 days.",
   query: tableShape<StatisticsQuery>({ from: timeText, to: timeText }),
   answers: {
     200: {
-      about: "Numbers by day and by skill, and usable skills that no run used.",
+      about: "Numbers by day and by skill, and the usable skills that no run used.",
       schema: objectOf({
         from: TIME_FIELD,
         to: TIME_FIELD,

@@ -1,4 +1,4 @@
-/** Is it alive, is it ready, how is it doing, and what can it do: for load balancers, monitoring and programmers. */
+/** Health, readiness, metrics and the API description: for load balancers, monitoring and programmers. */
 import { done } from "@metier/base/result";
 import { forAllTenants } from "@metier/durable";
 import type { ApiWorker } from "../api-operate.ts";
@@ -15,7 +15,7 @@ const readLiveness = defineRoute({
   path: "/livez",
   scope: "none",
   group: GROUP,
-  summary: "Whether the process answers.",
+  summary: "Check that the process answers.",
   answers: { 200: { about: "It does.", schema: statusSchema } },
   handle: async () => replyWith({ status: "ok" }),
 });
@@ -25,7 +25,7 @@ const readReadiness = defineRoute({
   path: "/readyz",
   scope: "none",
   group: GROUP,
-  summary: "Whether the service takes requests: its store answers, and it is not stopping.",
+  summary: "Check that the service takes requests: its store answers, and it is not stopping.",
   answers: { 200: { about: "It does.", schema: statusSchema } },
   async handle(_request, { engine, log, stopping }) {
     if (stopping.aborted) return refuse(503, "stopping", "The service is stopping.", "Use another instance.");
@@ -34,12 +34,7 @@ const readReadiness = defineRoute({
       return replyWith({ status: "ok" });
     } catch (fault) {
       log.fault("readyz", fault);
-      return refuse(
-        503,
-        "store_unavailable",
-        "The store of the service does not answer.",
-        "Look into its log.",
-      );
+      return refuse(503, "store_unavailable", "The service cannot reach its store.", "Check its log.");
     }
   },
 });
@@ -49,7 +44,7 @@ const readMetrics = defineRoute({
   path: "/metrics",
   scope: "operator",
   group: GROUP,
-  summary: "Metrics as Prometheus text: for admin keys, and without a key from the same machine.",
+  summary: "Get metrics as Prometheus text. Needs an admin key, except from the same machine.",
   answers: { 200: { about: "Prometheus text.", type: "text/plain" } },
   async handle(_request, context) {
     const { metrics, runMetrics } = context;
@@ -63,8 +58,8 @@ const readMetrics = defineRoute({
 type Gauges = Parameters<ServiceContext["metrics"]["text"]>[0];
 
 /**
- * Of the whole service, whichever of its processes is asked; but for the streams. How many runs ended in which way is counted
- * where they end: to count all that are kept, again and again, would be most of what the store has to do.
+ * For the whole service, whichever process is asked, except for the streams. How runs ended is counted where they end:
+ * counting all kept runs again and again would be most of the store's work.
  */
 async function readGauges({ engine, workers, streams, now }: ServiceContext): Promise<Gauges> {
   return forAllTenants(async () => {
@@ -74,17 +69,17 @@ async function readGauges({ engine, workers, streams, now }: ServiceContext): Pr
     return [
       {
         name: "metier_engine_runs",
-        about: "Runs that the engine holds, by state; those that are queued are the length of the queue.",
+        about: "Runs that the engine holds, by state; `queued` is the length of the queue.",
         values: labelled("state", { queued: counts.queued, parked: counts.parked, running: counts.running }),
       },
       {
         name: "metier_queue_oldest_seconds",
-        about: "How long the oldest run in the queue has waited.",
+        about: "Age of the oldest queued run.",
         values: { "": Math.max(0, now() - oldest) / 1000 },
       },
       {
         name: "metier_workers",
-        about: "Processes that advance runs, by state.",
+        about: "Workers by state.",
         values: labelled("state", {
           working: countOf("working"),
           draining: countOf("draining"),

@@ -1,4 +1,4 @@
-/** Tenants: made, listed and deleted by the platform's admins. Everything else belongs to one, by the key of who asks. */
+/** Tenants: the platform's admins create, list and delete them. Everything else belongs to one, by the caller's key. */
 import { readShape, tableShape } from "@metier/base/shape";
 import type { ApiTenant } from "../api-operate.ts";
 import { type PageQuery, pageAnswer, pageShape, replyPage } from "../http/page.ts";
@@ -31,17 +31,18 @@ const createTenant = defineRoute<Record<never, never>, TenantBody>({
   path: "/v1/tenants",
   scope: "platform",
   group: GROUP,
-  summary: "Make a tenant. Make its first key with `POST /v1/keys` and its id or name as `tenant`.",
+  summary:
+    "Create a tenant. Then create its first key with `POST /v1/keys`, passing its id or name as `tenant`.",
   body: tableShape<TenantBody>({ name: plainName }, ["name"]),
   answers: { 201: { about: "The tenant.", schema: tenantSchema } },
   async handle({ body: { name }, identity }, { tenants }) {
     if (isReservedName(name)) {
-      const message = `No tenant can be called \`${name}\`: the service has another use for that name.`;
-      return refuse(422, "name_reserved", message, "Choose another name, which does not begin with `t_`.");
+      const message = `\`${name}\` is reserved and cannot name a tenant.`;
+      return refuse(422, "name_reserved", message, "Choose another name that does not start with `t_`.");
     }
     const tenant = await tenants.create(name, identity);
     if (tenant !== undefined) return replyWith(showTenant(tenant), 201);
-    const message = `Another tenant is called \`${name}\`, in whichever spelling.`;
+    const message = `A tenant called \`${name}\` already exists, ignoring case.`;
     return refuse(409, "tenant_exists", message, "Choose another name. `GET /v1/tenants` lists all tenants.");
   },
 });
@@ -67,7 +68,7 @@ const readTenant = defineRoute({
   path: "/v1/tenants/{id}",
   scope: "platform",
   group: GROUP,
-  summary: "Read a tenant, by its id or its name.",
+  summary: "Get a tenant by its id or name.",
   answers: { 200: { about: "The tenant.", schema: tenantSchema } },
   async handle({ param }, { tenants }) {
     const tenant = await tenants.find(param("id"));
@@ -81,17 +82,17 @@ const deleteTenant = defineRoute({
   scope: "platform",
   group: GROUP,
   summary:
-    "Delete a tenant and everything it has. Its keys act no longer at once; its runs are ended, which may take a while.",
+    "Delete a tenant and everything it has. Its keys stop working immediately; ending its runs may take a while.",
   answers: {
     200: { about: "It is gone." },
-    202: { about: "It is being deleted; repeat to see whether it is gone.", schema: tenantSchema },
+    202: { about: "The tenant is being deleted; repeat the request to check.", schema: tenantSchema },
   },
   async handle({ identity, param }, context) {
     const tenant = readShape(plainName, param("id")).ok ? await context.tenants.find(param("id")) : undefined;
     if (tenant === undefined) return refuseUnknownTenant(param("id"));
     if (tenant.id === DEFAULT_TENANT) {
-      const message = `The tenant \`${DEFAULT_TENANT}\` cannot be deleted: the platform's admins belong to it.`;
-      return refuse(409, "tenant_needed", message, "Delete what it has instead: runs, sessions, keys.");
+      const message = `The tenant \`${DEFAULT_TENANT}\` cannot be deleted: the admins of the whole service belong to it.`;
+      return refuse(409, "tenant_needed", message, "Delete its runs, sessions and keys instead.");
     }
     const isGone = await beginDeletion(context, { tenant: tenant.id }, identity);
     return isGone

@@ -1,4 +1,4 @@
-/** What runs used: tokens, cost and time, summed over their results by day, skill or user. */
+/** Usage of runs: tokens, cost and time, summed over their results by day, skill or user. */
 import { choiceShape, tableShape } from "@metier/base/shape";
 import type { UsageFilter } from "@metier/durable";
 import { listOf, NUMBER_FIELD, objectOf, TEXT_FIELD, timeText } from "../http/query-shapes.ts";
@@ -19,11 +19,11 @@ const readUsage = defineRoute<UsageQuery>({
   scope: "read",
   group: "usage",
   summary:
-    "Sum tokens, cost and time of ended runs by day (UTC), skill or user; the last 30 days unless you say otherwise.",
+    "Sum the tokens, cost and time of ended runs by day (UTC), skill or user; by default for the last 30 days.",
   query: tableShape<UsageQuery>({ by: choiceShape("day", "skill", "user"), from: timeText, to: timeText }),
   answers: {
     200: {
-      about: "One entry for each day, skill or user.",
+      about: "One entry per day, skill or user.",
       schema: listOf(
         objectOf({
           key: TEXT_FIELD,

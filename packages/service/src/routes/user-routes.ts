@@ -1,4 +1,4 @@
-/** Users are known by what they have: keys, runs, sessions. All that an admin does with one is to delete them. */
+/** Users are known by what they have: keys, runs, sessions. All an admin can do with one is delete them. */
 import { objectOf, TEXT_FIELD } from "../http/query-shapes.ts";
 import { refuse } from "../http/refusal.ts";
 import { defineRoute, replyWith, type ServiceRoute } from "../http/route.ts";
@@ -15,24 +15,24 @@ const deleteUser = defineRoute({
   summary:
     "Delete a user of your tenant: their keys, sign-ins, sessions, schedules and runs. The audit log stays, without their name.",
   answers: {
-    200: { about: "Nothing of them is left.", schema: deletionSchema },
+    200: { about: "The user's data is gone.", schema: deletionSchema },
     202: {
-      about: "Their runs are being ended; repeat to see whether they are gone.",
+      about: "The user's runs are being ended; repeat the request to check.",
       schema: deletionSchema,
     },
   },
   async handle({ identity, param }, context) {
     const userId = param("user");
     if (!(await isKnown(context, identity.tenant, userId))) {
-      const message = "Nobody of this id has, or ever had, anything here.";
-      return refuse(404, "not_found", message, "Send the user id exactly as keys and runs have it.");
+      const message = "This user has nothing here and never had.";
+      return refuse(404, "not_found", message, "Send the user id exactly as it appears in keys and runs.");
     }
     const isGone = await beginDeletion(context, { tenant: identity.tenant, userId }, identity);
     return replyWith({ id: userId, status: isGone ? "deleted" : "deleting" }, isGone ? 200 : 202);
   },
 });
 
-/** Also somebody from before people were noted: they may have a run or a key. */
+/** Also someone from before people were recorded: they may have a run or a key. */
 async function isKnown(
   { people, keys, journal }: ServiceContext,
   tenant: string,
