@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/skills/config`. */
+/** The door `@metier/skills/config` for other packages. */
 
 export { allowForGood, ruleLine } from "./config/always-rules.ts";
 export {

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/skills/formats`. */
+/** The door `@metier/skills/formats` for other packages. */
 export { parseYamlValue } from "./config/formats/yaml-document.ts";
 export { checkEvalFiles, locateScript } from "./eval-files/check-evals.ts";
 export type {

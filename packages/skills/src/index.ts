@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/skills`. */
+/** The door `@metier/skills` for other packages. */
 export { buildCatalog } from "./catalog/build-catalog.ts";
 export {
   Catalog,

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/skills/trust`. */
+/** The door `@metier/skills/trust` for other packages. */
 
 export { type ContentStamps, stampContent } from "./catalog/content-stamps.ts";
 export { recallFiles, rememberFiles } from "./lock/file-lists.ts";

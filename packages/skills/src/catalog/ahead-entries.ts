@@ -1,31 +1,28 @@
-/** What a second thread has read, folder by folder at the top, given as if an index had it. */
+/** What the second thread has fetched, by index key. */
 import { sep } from "node:path";
-import type { Profile } from "../validate/profiles.ts";
-import type { NewIndex } from "./index-file.ts";
+import type { Fetched, FetchedFile, FetchedFolder } from "./fetched-batch.ts";
 import type { ReadAhead, StartReadAhead } from "./second-thread.ts";
 
 interface AheadEntries {
-  begin(start: StartReadAhead, folders: readonly string[], profile: Profile): void;
-  /** The JSON of an entry that the other thread has read or found unchanged. */
-  find(key: string, isFolder?: boolean): string | undefined;
+  begin(start: StartReadAhead, folders: readonly string[]): void;
+  folder(key: string): FetchedFolder | undefined;
+  file(key: string): FetchedFile | undefined;
 }
 
-export function createAheadEntries(root: string, created: NewIndex): AheadEntries {
+export function createAheadEntries(root: string): AheadEntries {
   let ahead: ReadAhead | undefined;
-  let turn: ReturnType<ReadAhead["turn"]>;
+  let fetched: Fetched | undefined;
   return {
-    begin(start, folders, profile) {
-      ahead = start({ root, folders, profile });
+    begin(start, folders) {
+      ahead = start({ root, folders });
     },
-    find(key, isFolder) {
+    folder(key) {
       if (ahead === undefined) return undefined;
-      const end = isFolder ? key.indexOf(sep, 1) : 0;
+      const end = key.indexOf(sep, 1);
       // `/name/`: a folder at the top.
-      if (end === -1 || end === key.length - 1) {
-        turn = ahead.turn(key.slice(1, -1));
-        if (turn?.isFirst) created.addEntries(turn.entries.text);
-      }
-      return turn?.entries.find(key)?.json;
+      if (end === -1 || end === key.length - 1) fetched = ahead.turn(key.slice(1, -1));
+      return fetched?.folder(key);
     },
+    file: (key) => fetched?.file(key),
   };
 }

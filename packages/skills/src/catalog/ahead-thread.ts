@@ -1,9 +1,14 @@
-/** The program of the second thread. It loads the rest when it knows where compiled code is kept, as the process does. */
+/** The program of the second thread. It loads the rest once it knows where compiled code is kept, as the process does. */
 import { enableCompileCache } from "node:module";
 import { workerData } from "node:worker_threads";
-import type { AheadTask } from "./second-thread.ts";
+import type { FetchTask, StampTask } from "./second-thread.ts";
 
-const task: AheadTask = workerData;
+const task: FetchTask | StampTask = workerData;
 if (task.compileCache !== undefined) enableCompileCache(task.compileCache);
-const { readBatches } = await import("./read-ahead.ts");
-await readBatches(task);
+if ("places" in task) {
+  const { checkFromEnd } = await import("./check-stamps.ts");
+  checkFromEnd(task);
+} else {
+  const { fetchBatches } = await import("./fetch-ahead.ts");
+  fetchBatches(task);
+}

@@ -1,4 +1,4 @@
-/** Sources → parse → validate → trust → precedence → status: how a catalog comes to be, on one screen. */
+/** Sources → parse → validate → trust → precedence → status: how a catalog is built, on one screen. */
 import { compareDiagnostics, type Diagnostic } from "@metier/base/diagnostic";
 import { realPathOr } from "@metier/base/places";
 import type { LoadedConfig } from "../config/config.ts";
@@ -15,14 +15,14 @@ import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, type PlacedSkill, placeGiven, placeRemote, placeSkills } from "./place-skills.ts";
 import { type RootContent, readRoot, settleInstalled } from "./read-root.ts";
 import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
-import { startReadAhead } from "./second-thread.ts";
+import { startReadAhead, startStampCheck } from "./second-thread.ts";
 import { openIndexes } from "./skill-index.ts";
 
 interface CatalogRequest {
   readonly roots: readonly SkillRoot[];
-  /** Skills given as objects by the embedding program. */
+  /** Skills defined in code by the embedding program. */
   readonly given: readonly GivenSkill[];
-  /** What the locks record beside the roots. */
+  /** What the locks record, in addition to the roots. */
   readonly installed?: InstalledSkills;
   readonly integrationRank: number;
   /** What MCP servers offer. */
@@ -34,7 +34,7 @@ interface CatalogRequest {
   readonly profile: Profile;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly cacheFolder?: string | undefined;
-  /** What was noticed on the way here: in grants and project folders. */
+  /** Diagnostics so far, about grants and project folders. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -47,7 +47,7 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const indexes = openIndexes({
     cacheFolder,
     profile,
-    startReadAhead: isAlone ? undefined : startReadAhead,
+    ...(isAlone ? {} : { startReadAhead, startStampCheck }),
   });
   for (const root of request.roots) {
     const index = indexes.of(root);
@@ -82,7 +82,7 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   );
 }
 
-/** Where links may lead. A project folder that is itself a link out of its project opens no door for others. */
+/** Where links may lead. A project folder that is itself a link out of its project adds no target. */
 function knownRootPaths(roots: readonly SkillRoot[]): readonly string[] {
   return roots
     .map((root) => ({ root, real: realPathOr(root.path) }))
@@ -90,7 +90,7 @@ function knownRootPaths(roots: readonly SkillRoot[]): readonly string[] {
     .map(({ real }) => real);
 }
 
-/** The winner, then the skills that it hides; `allNotes` takes what is said of it here. */
+/** The winner, then the skills it shadows; `allNotes` collects messages about it. */
 function addSkills(
   { winner, shadowed }: Resolution,
   decide: DecideStatus,
@@ -152,7 +152,7 @@ function placeOf({ root, candidate }: PlacedSkill): SkillLocation {
   return { scope: root.scope, location: candidate.file };
 }
 
-/** The skills of a lock are one place: the lock. So are those of a source. */
+/** A lock's skills are one place: the lock. The same applies to a source's. */
 function describePlaces(contents: readonly RootContent[]): readonly SearchedPlace[] {
   const places = new Map<string, SearchedPlace>();
   for (const { root, outcome, skills } of contents) {

@@ -1,6 +1,6 @@
 /**
- * The catalog: an immutable snapshot of who won, who is shadowed, disabled or unavailable, and every diagnostic.
- * Built by `build-catalog.ts`; asking it never touches the disk.
+ * The catalog: an immutable snapshot of which skills won, are shadowed, disabled or unavailable, and every diagnostic.
+ * Built by `build-catalog.ts`; queries never read the disk.
  */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -12,17 +12,17 @@ import { nearSkills, parseSkillAddress, type Scope } from "../skill/skill-name.t
 import type { RootOutcome } from "../sources/search.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
 
-/** A place that was searched, whether or not it exists. */
+/** A searched path, whether or not it exists. */
 export interface SearchedPlace {
   /** The scope of the skills found here. */
   readonly scope: Scope;
-  /** The directory or file; for installed skills the lock file, for a source of the program `source:<name>`. */
+  /** The directory or file; for installed skills the lock file, for a program source `source:<name>`. */
   readonly path: string;
-  /** What became of it. */
+  /** The result of searching it. */
   readonly outcome: RootOutcome;
-  /** What it means for trust. */
+  /** Its meaning for trust. */
   readonly kind: RootKind;
-  /** How many skills that can be loaded were found in it. */
+  /** How many loadable skills it contains. */
   readonly skills: number;
 }
 
@@ -32,7 +32,7 @@ export interface SkillFilter {
   readonly includeDisabled?: boolean;
   /** Also skills that lack something on this machine. Default: `false`. */
   readonly includeUnavailable?: boolean;
-  /** Also skills hidden by another one of the same name. Default: `false`. */
+  /** Also skills shadowed by another one of the same name. Default: `false`. */
   readonly includeShadowed?: boolean;
   /** Only skills of this scope. Default: all scopes. */
   readonly scope?: Scope;
@@ -58,13 +58,13 @@ const FILTER: OptionKeys<SkillFilter> = {
  * ```
  */
 export class Catalog {
-  /** Every skill that was found and can be loaded: by name, winner first, then the ones it hides. */
+  /** Every loadable skill: by name, winner first, then the ones it shadows. */
   readonly all: readonly Skill[];
-  /** Every problem found in the config, the directories and the skills, also in those that cannot be loaded. */
+  /** Every problem in the config, the directories and the skills, including those that cannot be loaded. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Every place that was searched, with what was found there. */
+  /** Every searched path, with what was found there. */
   readonly places: readonly SearchedPlace[];
-  /** By name; made when the first one is asked for. */
+  /** By name; built on first use. */
   #winners: ReadonlyMap<string, Skill> | undefined;
 
   constructor(all: readonly Skill[], diagnostics: readonly Diagnostic[], places: readonly SearchedPlace[]) {
@@ -89,7 +89,7 @@ export class Catalog {
     return this.all.find((skill) => skill.name === name && skill.scope === scope);
   }
 
-  /** Like `get`, but a miss throws `SkillNotFoundError` naming near names. */
+  /** Like `get`, but throws `SkillNotFoundError` with similar names if there is none. */
   require(address: string): Skill {
     const skill = this.get(address);
     if (skill) return skill;
@@ -103,8 +103,8 @@ export class Catalog {
         : names.length > 0
           ? `Available skills: ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}.`
           : forReader({
-              command: "No skills were found; `metier doctor` lists every directory that was searched.",
-              program: "No skills were found; `catalog.places` has every directory that was searched.",
+              command: "No skills found; `metier doctor` lists every searched directory.",
+              program: "No skills found; `catalog.places` lists every searched directory.",
             }));
     throw new SkillNotFoundError(address, undefined, { hint });
   }
@@ -142,11 +142,11 @@ export interface PackageUser {
 
 export interface WantedPackage {
   readonly name: string;
-  /** In the order they were given. */
+  /** In the given order. */
   readonly skills: readonly PackageUser[];
 }
 
-/** The Debian packages that skills name. Of these skills those that can be used: neither disabled, unavailable nor shadowed. */
+/** The Debian packages that usable skills name: those that are not disabled, unavailable or shadowed. */
 export function collectUsablePackages(skills: readonly Skill[]): readonly WantedPackage[] {
   const usable = skills
     .filter(({ status }) => status === "enabled")

@@ -1,6 +1,6 @@
 /**
- * Whether the files of a skill are what they were, without reading or listing any: by the stamps of all of them and of their
- * folders, since nothing comes into a folder or goes without a change of its stamp.
+ * Whether a skill's files are unchanged, without reading or listing any: from the stamps of all files and their
+ * folders, since a folder's stamp changes when anything is added or removed.
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -10,19 +10,19 @@ import type { SkillContent } from "../trust/list-content.ts";
 import { isSettled, lastChange } from "./stamps.ts";
 
 export interface ContentStamps {
-  /** `false` also where it cannot be told. */
+  /** `false` also if it is unknown. */
   hold(): boolean;
 }
 
-/** To look at more takes longer than to read it anew. */
+/** Checking more takes longer than reading it again. */
 const MOST_ENTRIES = 200;
 
 /**
- * The stamps of a skill's folder. `undefined` where they do not tell its content: one of them is so young that another
- * change may not show, a link leads elsewhere, it is very large, or cannot be read.
+ * The stamps of a skill's folder. `undefined` if they do not prove its content: one of them is so recent that another
+ * change may not show, a link leads elsewhere, it is very large, or it cannot be read.
  */
 export function stampContent({ location, directory }: SkillContent): ContentStamps | undefined {
-  // From before anything is looked at: what changes meanwhile is too young.
+  // Taken before any check: what changes in the meantime is too recent.
   const now = Date.now();
   try {
     const real = realpathSync.native(location);
@@ -41,7 +41,7 @@ export function stampContent({ location, directory }: SkillContent): ContentStam
     }
     return { hold: () => isSame(location, real, paths, stamps) };
   } catch {
-    return undefined; // It is gone, or out of reach, which reading it will show.
+    return undefined; // It is gone or unreachable, which reading it will show.
   }
 }
 
@@ -52,10 +52,10 @@ function isSame(
   stamps: readonly string[],
 ): boolean {
   try {
-    // Trust is decided by where a skill really is.
+    // Trust depends on a skill's real path.
     if (realpathSync.native(location) !== real) return false;
     return paths.every((path, index) => stampOf(lstatSync(path, { bigint: true })) === stamps[index]);
   } catch {
-    return false; // Something of it has gone, or is out of reach.
+    return false; // Part of it is gone or unreachable.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The status of a skill that won its name: disabled by configuration, unavailable on this machine, or enabled. Nothing is
- * run, and each command is looked up once, by the finder.
+ * The status of a skill that won its name: disabled by configuration, unavailable on this machine, or enabled. Runs
+ * nothing, and the finder looks up each command once.
  */
 
 import { realpathSync } from "node:fs";
@@ -18,16 +18,16 @@ import type { PlacedSkill } from "./place-skills.ts";
 interface StatusDecision {
   readonly status: SkillStatus;
   readonly reason?: string;
-  /** What the free text of `compatibility` suggests is missing: worth knowing, decides nothing. */
+  /** What the free text of `compatibility` suggests is missing: a note that decides nothing. */
   readonly hints: readonly string[];
 }
 
-/** What most skills are: one decision for all of them. */
+/** The usual case: one shared decision. */
 const ENABLED: StatusDecision = Object.freeze({ status: "enabled", hints: Object.freeze([]) });
 
 export type DecideStatus = (skill: PlacedSkill) => StatusDecision;
 
-/** Commands are looked up once per name for all skills together. */
+/** Commands are looked up once per name for all skills. */
 export function statusDecider(config: Config, environment: Environment): DecideStatus {
   const disabledReason = enablementOf(config.skills);
   const findCommand = createCommandFinder(environment);
@@ -38,7 +38,7 @@ export function statusDecider(config: Config, environment: Environment): DecideS
       platform: process.platform,
       settingsEnv: skillVariables(config, manifest.name),
     });
-  /** Of skills without requirements, by the text of `compatibility`: only that counts, and many share it. */
+  /** For skills without requirements, keyed by the text of `compatibility`: only that matters, and many share it. */
   const undemanding = new Map<string | undefined, Availability>();
   const availabilityOf = (manifest: SkillManifest): Availability => {
     if (manifest.requires !== MANIFEST_DEFAULTS.requires) return check(manifest);
@@ -64,7 +64,7 @@ interface EnablementSubject {
   readonly root: { readonly scope: Scope };
 }
 
-/** Whether configuration lets a skill be used: answers with the reason it is disabled, or nothing. */
+/** Whether the configuration allows a skill: returns the reason it is disabled, or nothing. */
 export function enablementOf(config: SkillsConfig): (skill: EnablementSubject) => string | undefined {
   const disabled = nameMatcher(config.disabled);
   const deny = nameMatcher(config.deny);
@@ -75,7 +75,7 @@ export function enablementOf(config: SkillsConfig): (skill: EnablementSubject) =
   const hasNone = lists.every((list) => list.length === 0);
   return (skill) => {
     const { name, optIn } = skill.manifest;
-    // Of thousands of skills hardly one is named in a configuration, and most configurations name none.
+    // A configuration names hardly one of thousands of skills, and most name none.
     if (hasNone && !optIn && skill.root.scope !== "bundled") return undefined;
     const enabled = config.settings[name]?.enabled;
     if (enabled === false) return `disabled by \`enabled = false\` under \`[skills.${name}]\``;
@@ -84,7 +84,7 @@ export function enablementOf(config: SkillsConfig): (skill: EnablementSubject) =
       bundledReason(skill, config) ??
       pluginReason(skill, pluginsOff) ??
       listed(deny, name, "denied", "skills.deny") ??
-      (allow.every((matches) => matches(name)) ? undefined : "not among the names in `skills.allow`") ??
+      (allow.every((matches) => matches(name)) ? undefined : "not listed in `skills.allow`") ??
       (optIn && enabled !== true
         ? `opt-in: set \`enabled = true\` under \`[skills.${name}]\` (${forReader({ command: `\`metier enable ${name}\``, program: "or in the `config` option" })})`
         : undefined)
@@ -102,7 +102,7 @@ function bundledReason({ root, manifest }: EnablementSubject, config: SkillsConf
   const { disabledBundled, enabledBundled } = config;
   if (disabledBundled.includes(manifest.name)) return "disabled by `skills.disabled-bundled`";
   const isLeftOut = enabledBundled.length > 0 && !enabledBundled.includes(manifest.name);
-  return isLeftOut ? "not among `skills.enabled-bundled`" : undefined;
+  return isLeftOut ? "not listed in `skills.enabled-bundled`" : undefined;
 }
 
 function pluginReason({ root, manifest }: EnablementSubject, off: ReadonlySet<string>): string | undefined {
@@ -114,7 +114,7 @@ export interface AvailabilityContext {
   readonly findCommand: CommandFinder;
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
-  /** The UPPER_CASE values that the config has for this skill. */
+  /** The skill's UPPER_CASE values in the config. */
   readonly settingsEnv?: Readonly<Record<string, EnvironmentValue>>;
 }
 
@@ -124,7 +124,10 @@ type Availability =
 
 const AVAILABLE: Availability = { available: true, hints: [] };
 
-/** Can it be used on this machine? Declared requirements decide; the free text of `compatibility` only gives hints. */
+/**
+ * Whether it can be used on this machine. Declared requirements decide; the free text of `compatibility` only gives
+ * hints.
+ */
 export function checkAvailability(
   manifest: Pick<SkillManifest, "requires" | "compatibility">,
   context: AvailabilityContext,
@@ -152,7 +155,7 @@ export function checkAvailability(
   return hints.length > 0 ? { available: true, hints } : AVAILABLE;
 }
 
-/** An empty value counts as none, as it does for most programs that look for a key. */
+/** An empty value counts as unset, as in most programs that look for a key. */
 function isSet(name: string, { environment, settingsEnv = {} }: AvailabilityContext): boolean {
   const own = Object.hasOwn(settingsEnv, name) ? settingsEnv[name] : undefined;
   const configured = own && (!("value" in own) || own.value !== "");
@@ -160,7 +163,7 @@ function isSet(name: string, { environment, settingsEnv = {} }: AvailabilityCont
   return Boolean(configured || inherited);
 }
 
-/** Without blank entries and repetitions, order kept. */
+/** Without blank entries and duplicates, in order. */
 function unique(names: readonly string[]): readonly string[] {
   if (names.length === 0) return names;
   return [...new Set(names.map((name) => name.trim()).filter((name) => name !== ""))];
@@ -168,8 +171,8 @@ function unique(names: readonly string[]): readonly string[] {
 
 const MAX_CHARACTERS = 2_000;
 
-// What the free text of `compatibility` asks for and this machine clearly lacks. Text for people is guessed at, so the
-// answer is a hint and never decides; doubtful wording gives none. Linear in the text, which is clipped.
+// What the free text of `compatibility` asks for and this machine clearly lacks. This guesses from prose, so the answer
+// is a hint and never decides; doubtful wording gives none. Linear in the text, which is truncated.
 
 /** Words that name a command; those with another everyday meaning (`make`, `go`) are left out. */
 const COMMAND_WORDS: ReadonlySet<string> = new Set(
@@ -246,7 +249,7 @@ function linkTarget(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // Gone since it was found; its own name then tells no version.
+    return path; // Gone since it was found; its name then tells no version.
   }
 }
 
@@ -275,14 +278,14 @@ function isOlder(present: Version, wanted: Version): boolean {
   return present[0] < wanted[0] || (present[0] === wanted[0] && present[1] < wanted[1]);
 }
 
-/** The names people give operating systems → the name `process.platform` has for it. */
+/** Common names of operating systems → their `process.platform` name. */
 const PLATFORMS: ReadonlyMap<string, string> = new Map([
   ...["macos", "mac os", "mac os x", "mac", "osx", "os x"].map((name) => [name, "darwin"] as const),
   ...["windows", "win", "win64"].map((name) => [name, "win32"] as const),
   ["gnu/linux", "linux"],
 ]);
 
-/** An unknown name stays as it is, in lower case: it matches only a platform of just that name. */
+/** An unknown name stays as it is, in lowercase: it matches only a platform of that exact name. */
 function normalisePlatform(name: string): string {
   const key = name.trim().toLowerCase();
   return PLATFORMS.get(key) ?? key;

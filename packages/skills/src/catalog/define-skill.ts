@@ -1,6 +1,6 @@
 /**
- * A skill written in a program: typed, so that a mistyped field does not compile, and checked at once where the program is
- * JavaScript. One that has files gets a folder, and is then like a skill in a folder.
+ * A skill defined in code: typed, so that a mistyped field does not compile, and checked at once for JavaScript
+ * programs. With files it gets a folder, and is then like a skill in a folder.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { SkillValidationError } from "@metier/base/errors";
@@ -18,10 +18,10 @@ import type { SkillRoot } from "../sources/skill-roots.ts";
 import { PROGRAM_SOURCE } from "../sources/skill-source.ts";
 import { type GivenFiles, type GivenSkill, parseGiven, placeGiven, reportUnusable } from "./place-skills.ts";
 
-/** Written in another way, or no field that a program would set. */
+/** Written differently, or not a field that a program would set. */
 type Others = "name" | "description" | "version" | "tags" | "chatTypes" | "metadata" | "fallback";
 
-/** A list may be written as one line; a map of lists with the lists that it needs. */
+/** A list may be one line; a map of lists needs only some of its lists. */
 type Written<Value> = Value extends readonly string[]
   ? string | readonly string[]
   : Value extends { readonly [key: string]: readonly string[] } | SkillManifest["requires"]
@@ -34,20 +34,20 @@ type Fields = {
 
 /** What `defineSkill` takes: the fields of a skill file in camelCase, its body, and its other files. */
 export interface SkillInit<Name extends string = string> extends Fields {
-  /** Lower-case letters, digits and single hyphens, at most 64 characters. */
+  /** Lowercase letters, digits and single hyphens, at most 64 characters. */
   readonly name: Name;
-  /** What the skill does and when to use it: what a model chooses by. */
+  /** What the skill does and when to use it; models choose skills by it. */
   readonly description: string;
-  /** The body of the skill file: what a model is to do. */
+  /** The body of the skill file: what a model should do. */
   readonly instructions: string;
-  /** Further files by their path below the skill's folder, such as `references/guide.md` or `scripts/run.py`. */
+  /** More files by their path in the skill's folder, such as `references/guide.md` or `scripts/run.py`. */
   readonly files?: GivenFiles | undefined;
-  /** Further facts as text; `version`, `author`, `tags` and `requires` have a meaning. */
+  /** More facts as text; `version`, `author`, `tags` and `requires` have a meaning. */
   readonly metadata?: Readonly<Record<string, Json>> | undefined;
   /** Where the skill may be invoked. */
   readonly access?:
     | {
-        /** The kinds of chats it may be used in. */
+        /** The chat types where it may be used. */
         readonly chatTypes: string | readonly string[];
       }
     | undefined;
@@ -59,7 +59,7 @@ const KEYS: Readonly<Record<string, true>> = {
   files: true,
 };
 
-/** What is a warning in a file of someone else is a fault of the program here. */
+/** A warning in someone else's file is the program's fault here. */
 const WRONG_VALUES: ReadonlySet<string> = new Set([
   "field.wrong-type",
   "field.wrong-item",
@@ -101,7 +101,7 @@ export function defineSkill<const Name extends string>(
   return Object.freeze(given) as GivenSkill & { readonly name: Name };
 }
 
-/** Whatever the program does with its own afterwards. */
+/** A copy, independent of what the program does with its own later. */
 function copyFiles(files: GivenFiles): GivenFiles {
   const copies = Object.entries(files).map(([path, file]) => [
     path,
@@ -110,12 +110,12 @@ function copyFiles(files: GivenFiles): GivenFiles {
   return Object.freeze(Object.fromEntries(copies));
 }
 
-/** Whether a skill that was given as an object needs a folder. */
+/** Whether a skill defined in code needs a folder. */
 export function hasFiles({ files }: GivenSkill): boolean {
   return files !== undefined;
 }
 
-/** A skill with files as the root that its folder is. What cannot be a skill is a diagnostic, as in a file. */
+/** A skill with files, as the root of its folder. Invalid skills are diagnostics, as in a file. */
 export function shelveGiven(
   skill: GivenSkill,
   shelf: Shelf,
@@ -132,7 +132,7 @@ export function shelveGiven(
   }
   const folderName = checkContainedPath(name);
   if (!folderName.ok || folderName.segments.length !== 1) {
-    return refuse(`\`name\` is ${showValue(name)}, which no folder can be called.`);
+    return refuse(`\`name\` is ${showValue(name)}, which is not valid as a folder name.`);
   }
   const read = readFiles(skill.files);
   if (!read.ok) return refuse(read.refusal);
@@ -156,7 +156,7 @@ export function shelveGiven(
 
 function readFiles(files: unknown): Result<readonly ShelvedFile[], string> {
   if (typeof files !== "object" || files === null || Array.isArray(files)) {
-    return refused("`files` is no object of paths and contents.");
+    return refused("`files` is not an object of paths and contents.");
   }
   const entries = Object.entries(files);
   const { filesPerSkill, bytesPerSkill } = SHELF_LIMITS;
@@ -167,12 +167,12 @@ function readFiles(files: unknown): Result<readonly ShelvedFile[], string> {
     const contained = checkContainedPath(path);
     if (!contained.ok) return refused(`\`files\`: ${contained.message}.`);
     if (contained.path === "SKILL.md") {
-      return refused("`files` has `SKILL.md`, which is made from the fields and `instructions`.");
+      return refused("`files` contains `SKILL.md`, which is generated from the fields and `instructions`.");
     }
     const isPlain = typeof file === "string" || file instanceof Uint8Array;
     const { content, executable = false } = isPlain ? { content: file } : Object(file);
     if (typeof content !== "string" && !(content instanceof Uint8Array)) {
-      return refused(`\`files\`: ${showValue(path)} is neither a text nor bytes.`);
+      return refused(`\`files\`: ${showValue(path)} is neither a string nor bytes.`);
     }
     const bytes = typeof content === "string" ? Buffer.from(content) : content;
     size += bytes.length;

@@ -1,6 +1,6 @@
 /**
- * The index on disk: the text that the last listing wrote, asked entry by entry, the text of the next one, and the compact
- * forms of its entries. Knows nothing about files that may have changed.
+ * The index on disk: the last listing's text, read entry by entry, the text of the next one, and the compact forms of
+ * its entries. Knows nothing about changed files.
  */
 import { readFileSync } from "node:fs";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -11,36 +11,36 @@ import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 
 export interface OldIndex {
   readonly isEmpty: boolean;
-  /** All of it, with its heading; `""` when there is none. */
+  /** The whole text, with its heading; `""` if there is none. */
   readonly text: string;
   /** In milliseconds. */
   readonly writtenAt: number;
   readonly search?: PlainSearch | undefined;
-  /** What is kept under a key, if it has this stamp; without one, whatever its stamp is. */
-  find(key: string, stamp?: string): OldEntry | undefined;
-  /** Every entry in its order, until the answer is `false`; whether it never was. */
+  /** What is stored under a key, if it has this stamp. */
+  find(key: string, stamp: string): OldEntry | undefined;
+  /** Every entry in order, until the callback returns `false`; returns whether it never did. */
   every(isGood: (key: string, stamp: string, entry: OldEntry) => boolean): boolean;
   /** From the first entry to the last. */
   readonly all: Pick<OldEntry, "from" | "to">;
-  /** The entries from one place to another, without the last line end. */
+  /** The entries from one position to another, without the last line break. */
   slice(from: number, to: number): string;
-  /** Whether every entry stands between the two places. */
+  /** Whether every entry is between the two positions. */
   isWhole(from: number, to: number): boolean;
 }
 
 /**
- * A search that followed no link, read no `.gitignore` and had nothing to say: as long as all its entries are unchanged, it
+ * A search that followed no link, read no `.gitignore` and reported nothing: while all its entries are unchanged, it
  * finds the same.
  */
 export interface PlainSearch {
-  /** How many skills it found, all of them in folders. */
+  /** How many skills it found, all in folders. */
   readonly found: number;
-  /** Whether it looked for skills below others. */
+  /** Whether it looked for nested skills. */
   readonly nested: boolean;
 }
 
 interface OldEntry {
-  /** Its place: three lines with key, stamp and JSON. */
+  /** Its position: three lines with key, stamp and JSON. */
   readonly from: number;
   readonly to: number;
   readonly json: string;
@@ -49,8 +49,8 @@ interface OldEntry {
 const NEWLINE = 0x0a;
 
 /**
- * Listings ask in the order in which the last one wrote, so the next entry is nearly always the wanted one, and the text
- * is not taken apart before another is asked for.
+ * Listings ask in the order in which the last one wrote, so the next entry is nearly always the right one, and the text
+ * is not parsed until another is needed.
  */
 export function readOldIndex(path: string, heading: string): OldIndex {
   try {
@@ -60,7 +60,7 @@ export function readOldIndex(path: string, heading: string): OldIndex {
   }
 }
 
-/** Cut short, of another version or for another root it is as none: everything is read anew. */
+/** A truncated index, or one of another version or root, counts as absent: everything is read again. */
 function openOldIndex(text: string, heading: string): OldIndex {
   const timeEnd = text.indexOf("\n", heading.length + 1);
   const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
@@ -72,22 +72,17 @@ function openOldIndex(text: string, heading: string): OldIndex {
   return openText(text.slice(0, end), timeEnd + 1, writtenAt, search);
 }
 
-/** What comes before the entries. `writtenAt` is when they began to be read, so that a change since then is noticed. */
+/** What precedes the entries. `writtenAt` is when reading started, so that a later change is noticed. */
 export function indexBeginning(heading: string): string {
   return `${heading}\n${Date.now()}\n`;
 }
 
-/** What comes after them, since only then it is known. A file that lacks it was cut short. */
+/** What follows the entries, known only at the end. A file without it was truncated. */
 export function indexEnd(search: PlainSearch | undefined): string {
   return `end${search ? ` ${search.found}${search.nested ? " nested" : ""}` : ""}\n`;
 }
 
 const LAST_LINE = /^end(?: (?<found>\d+)(?<nested> nested)?)?\n$/;
-
-/** Entries alone, as a new index hands them over. */
-export function openEntries(text: string): OldIndex {
-  return openText(text, 0, 0);
-}
 
 function openText(text: string, start: number, writtenAt: number, search?: PlainSearch): OldIndex {
   let next = start;
@@ -110,8 +105,7 @@ function openText(text: string, start: number, writtenAt: number, search?: Plain
       const stampEnd = text.indexOf("\n", stampAt);
       const to = text.indexOf("\n", stampEnd + 1) + 1;
       next = to;
-      const isSame =
-        stamp === undefined || (stampEnd === stampAt + stamp.length && text.startsWith(stamp, stampAt));
+      const isSame = stampEnd === stampAt + stamp.length && text.startsWith(stamp, stampAt);
       return isSame ? { from, to, json: text.slice(stampEnd + 1, to - 1) } : undefined;
     },
     every(isGood) {
@@ -132,7 +126,7 @@ function openText(text: string, start: number, writtenAt: number, search?: Plain
   };
 }
 
-/** Where the entry of each key begins. */
+/** Where each key's entry starts. */
 function listPlaces(text: string, start: number): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   let from = start;
@@ -149,20 +143,18 @@ function listPlaces(text: string, start: number): ReadonlyMap<string, number> {
 export interface NewIndex {
   keep(entry: Pick<OldEntry, "from" | "to">): void;
   add(key: string, stamp: string, json: string): void;
-  /** Entries that another thread has made. */
-  addEntries(text: string): void;
   /** Whether nothing was added and nothing is missing. */
   isSame(): boolean;
-  /** Hands over what is left. */
+  /** Writes the rest. */
   end(): void;
 }
 
-/** Lines that are joined at a time. */
+/** Lines joined at a time. */
 const BATCH = 1536;
 
 /**
- * Entries taken over from the old index and new ones, in the order of the listing, handed over as they come: thousands of
- * them would have to be held until the listing is done. Entries that stand side by side in the old text stay one piece.
+ * Entries copied from the old index and new ones, in listing order, written as they come instead of held until the
+ * listing is done. Entries adjacent in the old text stay one piece.
  */
 export function createNewIndex(old: OldIndex, write: (text: string) => unknown): NewIndex {
   let lines: string[] = [];
@@ -190,15 +182,10 @@ export function createNewIndex(old: OldIndex, write: (text: string) => unknown):
       keptTo = to;
     },
     add(key, stamp, json) {
-      // A path with a line break in it is read anew each time.
+      // A path with a line break in it is read again each time.
       if (key.includes("\n")) return;
       flushKept();
       if (lines.push(key, stamp, json) >= BATCH) flushLines();
-    },
-    addEntries(text) {
-      flushKept();
-      flushLines();
-      hand(text);
     },
     isSame: () => !hasWritten && lines.length === 0 && old.isWhole(keptFrom, keptTo),
     end() {
@@ -209,8 +196,7 @@ export function createNewIndex(old: OldIndex, write: (text: string) => unknown):
 }
 
 /**
- * A folder with nothing but `SKILL.md` and other files is kept as its number of entries alone, any other without the
- * fields that are empty.
+ * A folder with only `SKILL.md` and other files is stored as its number of entries, any other without its empty fields.
  */
 export type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder, "entries">);
 
@@ -275,7 +261,7 @@ export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill
   };
 }
 
-/** Default lists and maps are shared values, so being the same is enough; an equal one is merely kept. */
+/** Default lists and maps are shared values, so identity is enough; an equal one is just stored. */
 function withoutDefaults(manifest: SkillManifest): Partial<SkillManifest> {
   const packed: Record<string, unknown> = {};
   for (const key in manifest) {

@@ -1,6 +1,6 @@
 /**
- * Gives every loaded skill its trust: those of files by real paths, grants and configuration, those of MCP servers, and
- * those that the embedding program gives as objects. The step before precedence.
+ * Gives every loaded skill its trust: those from files by real paths, grants and configuration, those of MCP servers,
+ * and those defined in code by the embedding program. The step before precedence.
  */
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -15,10 +15,10 @@ import { validateSkill } from "../validate/validate-skill.ts";
 import type { RootContent, SoundSkill } from "./read-root.ts";
 import { type TrustInputs, trustInList } from "./skill-trust.ts";
 
-/** A sound skill with everything that precedence, trust and status are decided on; the step before `Skill`. */
+/** A valid skill with everything that decides precedence, trust and status; the step before `Skill`. */
 export interface PlacedSkill extends SoundSkill {
   readonly root: SkillRoot;
-  /** Of a skill that an MCP server offers: nothing of it may be on disk. */
+  /** For a skill of an MCP server: it may have no files on disk. */
   readonly remote?: RemoteOrigin;
   readonly trust: TrustDecision;
 }
@@ -50,13 +50,13 @@ interface PlaceRemoteInputs {
   readonly profile: Profile;
   readonly grants: Grants;
   readonly remoteRank: number;
-  /** All that are not of a server. */
+  /** All that are not from a server. */
   readonly others: readonly PlacedSkill[];
 }
 
 /**
- * Skills of MCP servers: made from what their servers declare, without a file. They stand under their own names
- * (`<label>:<name>`), so they hide nobody; that one has the name of another skill is said.
+ * Skills of MCP servers: made from the servers' declarations, without a file. They have their own names
+ * (`<label>:<name>`), so they shadow nothing; a shared name is reported.
  */
 export function placeRemote(inputs: PlaceRemoteInputs): PlacedSkills {
   const { remote, profile, grants, remoteRank: rank } = inputs;
@@ -74,7 +74,7 @@ export function placeRemote(inputs: PlaceRemoteInputs): PlacedSkills {
       diagnostics: found,
     } = validateSkill({ ...WITHOUT_FILE, candidate, frontmatter }, profile);
     const located = found
-      .filter(({ code }) => !code.startsWith("body.")) // It is not known yet.
+      .filter(({ code }) => !code.startsWith("body.")) // Not known yet.
       .map((diagnostic) => locate(diagnostic, remoteLocation(origin)));
     diagnostics.push(...located);
     if (manifest === undefined) continue;
@@ -94,7 +94,7 @@ export function placeRemote(inputs: PlaceRemoteInputs): PlacedSkills {
   return { placed, diagnostics };
 }
 
-/** A skill that was not read from a file has no places in one. */
+/** A skill that was not read from a file has no positions in one. */
 const WITHOUT_FILE: Omit<ParsedSkill, "candidate"> = {
   body: "",
   bodyLine: 1,
@@ -103,7 +103,7 @@ const WITHOUT_FILE: Omit<ParsedSkill, "candidate"> = {
   diagnostics: [],
 };
 
-/** There is no file, so the path is an address that says which skill it is about. */
+/** There is no file, so the path is an address that identifies the skill. */
 function locate({ line: _line, column: _column, ...diagnostic }: Diagnostic, path: string): Diagnostic {
   return { ...diagnostic, path };
 }
@@ -113,19 +113,19 @@ function reportTaken({ name, origin, frontmatter }: RemoteSkill, { root }: Place
     code: "remote.name-taken",
     severity: "info",
     path: remoteLocation(origin),
-    message: `The MCP server \`${origin.server}\` offers a skill by the name of your ${root.scope} skill \`${frontmatter.name}\`; it is \`${name}\` here, and \`${frontmatter.name}\` stays yours.`,
+    message: `The MCP server \`${origin.server}\` offers a skill with the name of your ${root.scope} skill \`${frontmatter.name}\`; it is called \`${name}\` here, and \`${frontmatter.name}\` stays yours.`,
   };
 }
 
-/** The files of a skill by their path below its folder; a text is written as UTF-8. */
+/** A skill's files by their path in its folder; a string is written as UTF-8. */
 export interface GivenFiles {
-  /** Content by path, such as `scripts/run.py`; `SKILL.md` is made from the fields and is refused here. */
+  /** Content by path, such as `scripts/run.py`; `SKILL.md` is generated from the fields and refused here. */
   readonly [path: string]: string | Uint8Array | ExecutableFile;
 }
 
 /** A file with its executable bit. */
 export interface ExecutableFile {
-  /** A text is written as UTF-8. */
+  /** A string is written as UTF-8. */
   readonly content: string | Uint8Array;
   /** Whether the file gets its executable bit. Default: `false`. */
   readonly executable?: boolean;
@@ -146,19 +146,19 @@ export interface ExecutableFile {
  * ```
  */
 export interface GivenSkill {
-  /** Lower-case letters, digits and single hyphens, at most 64 characters. */
+  /** Lowercase letters, digits and single hyphens, at most 64 characters. */
   readonly name: string;
-  /** What the skill does and when to use it: what a model chooses by. */
+  /** What the skill does and when to use it; models choose skills by it. */
   readonly description: string;
-  /** The body of the skill file: what a model is to do. */
+  /** The body of the skill file: what a model should do. */
   readonly instructions: string;
-  /** Further files by path; a skill that has some gets a folder. */
+  /** More files by path; a skill with files gets a folder. */
   readonly files?: GivenFiles;
   /** Any other frontmatter field, such as `context` or `allowed-tools`. */
   readonly [field: string]: Json | GivenFiles | undefined;
 }
 
-/** They have the same manifest and rules as a file. What cannot be a skill is a diagnostic, as in a file. */
+/** They follow the same rules as files. Invalid ones are diagnostics, as in a file. */
 export function placeGiven(
   skills: readonly GivenSkill[],
   { profile, integrationRank }: { readonly profile: Profile; readonly integrationRank: number },
@@ -184,13 +184,13 @@ export function placeGiven(
     const located = found.map((diagnostic) => locate(diagnostic, `integration:${candidate.defaultName}`));
     diagnostics.push(...located);
     if (manifest === undefined) continue;
-    const trust = { level: "trusted", reason: "The embedding program brings it." } as const;
+    const trust = { level: "trusted", reason: "The embedding program provides it." } as const;
     placed.push({ candidate, manifest, root, realFile: "", trust, body, diagnostics: located });
   }
   return { placed, diagnostics };
 }
 
-/** The program may be JavaScript, so nothing is taken for granted about what it gives. */
+/** The program may be JavaScript, so its input is fully checked. */
 export function parseGiven(given: unknown): Result<ParsedSkill, readonly Diagnostic[]> {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return refused([reportUnusable("", `A skill was given as ${kindOf(given)}; it must be an object.`)]);
@@ -199,10 +199,10 @@ export function parseGiven(given: unknown): Result<ParsedSkill, readonly Diagnos
   const name = typeof fields.name === "string" ? fields.name.trim() : "";
   if (name === "" || typeof instructions !== "string") {
     const wrong = [
-      ...(name === "" ? [`\`name\` is ${kindOf(fields.name)}; it must be a text that is not empty.`] : []),
+      ...(name === "" ? [`\`name\` is ${kindOf(fields.name)}; it must be a non-empty string.`] : []),
       ...(typeof instructions === "string"
         ? []
-        : [`\`instructions\` is ${kindOf(instructions)}; it must be a text.`]),
+        : [`\`instructions\` is ${kindOf(instructions)}; it must be a string.`]),
     ];
     return refused(wrong.map((fault) => reportUnusable(name, fault)));
   }
@@ -218,7 +218,7 @@ export function parseGiven(given: unknown): Result<ParsedSkill, readonly Diagnos
   return done({ ...WITHOUT_FILE, candidate, frontmatter, body: instructions.trim(), diagnostics });
 }
 
-/** What a file could hold; `undefined` for a function, a circle and the like. */
+/** What a file could contain; `undefined` for a function, a cycle and the like. */
 function toJson(value: unknown): Json | undefined {
   try {
     const text: string | undefined = JSON.stringify(value);
@@ -234,7 +234,7 @@ export function reportUnusable(name: string, message: string): Diagnostic {
     severity: "error",
     path: `integration:${name || "(no name)"}`,
     message,
-    hint: "Give an object with `name`, `description` and `instructions`.",
+    hint: "Pass an object with `name`, `description` and `instructions`.",
   };
 }
 
@@ -243,16 +243,16 @@ function reportNoData(key: string, value: unknown): Diagnostic {
     code: "field.wrong-type",
     severity: "error",
     path: "",
-    message: `\`${key}\` is ${kindOf(value)} that no skill file could hold; it is left out.`,
-    hint: "Give texts, numbers, booleans, or lists and plain objects of these.",
+    message: `\`${key}\` is ${kindOf(value)} that a skill file cannot contain; it was ignored.`,
+    hint: "Use strings, numbers, booleans, or lists and plain objects of these.",
   };
 }
 
-/** What someone gave, in words, for what must not be shown or cannot be. */
+/** Describes a value in words, if it must not or cannot be shown. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  if (typeof value === "string") return value.trim() === "" ? "an empty text" : "a text";
+  if (typeof value === "string") return value.trim() === "" ? "an empty string" : "a string";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -1,12 +1,11 @@
 /**
- * Everything below one root: searched, read, checked. What cannot be loaded becomes diagnostics, and of a skill that is
- * installed, its copies and links are left out.
+ * Everything in one root: searched, read, checked. What cannot be loaded becomes diagnostics, and copies of and links
+ * to an installed skill are left out.
  */
 
-import type { BigIntStats } from "node:fs";
 import { dirname } from "node:path";
 import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
-import { type BoundedRead, readBounded } from "@metier/base/files";
+import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
 import { realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import { parseSkill } from "../parse/parse-skill.ts";
@@ -16,8 +15,10 @@ import { type InstalledSkills, mayHold, reportChanged } from "../sources/install
 import type { FoundCandidate, RootOutcome } from "../sources/search.ts";
 import { searchSteps } from "../sources/search-root.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
+import { stampOf } from "../trust/content-identity.ts";
 import { type Profile, severityIn } from "../validate/profiles.ts";
 import { validateSkill } from "../validate/validate-skill.ts";
+import type { FetchedFile } from "./fetched-batch.ts";
 import type { SkillIndex } from "./skill-index.ts";
 
 export interface RootContent {
@@ -27,10 +28,10 @@ export interface RootContent {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A skill that can be loaded: sound enough under the profile. */
+/** A loadable skill: valid enough under the profile. */
 export interface SoundSkill {
   readonly candidate: SkillCandidate;
-  /** Real path of the skill file; for a skill given as an object its location, which is `""`. */
+  /** Real path of the skill file; for a skill defined in code its location, which is `""`. */
   readonly realFile: string;
   readonly manifest: SkillManifest;
   readonly body: BodyFacts;
@@ -44,10 +45,10 @@ interface ReadRootOptions {
   readonly index?: SkillIndex | undefined;
 }
 
-/** Between batches of this many files the event loop gets its turn: a server may be waiting. */
+/** The event loop gets a turn after this many files: a server may be waiting. */
 const BATCH = 512;
 
-/** Reads the skills of a folder at the top right after it was searched, so that one after the other is done with. */
+/** Reads a top folder's skills right after it was searched, one after the other. */
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
   const { nested, knownRoots, index } = options;
   const refind = (): readonly string[] | undefined => index?.refind(nested);
@@ -73,18 +74,18 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
   return { root, outcome, skills, diagnostics: [...ofSearch, ...diagnostics] };
 }
 
-/** From the index where nothing changed. */
+/** From the index if nothing changed. */
 function readFound(
   { candidate }: FoundCandidate,
   { profile, index }: ReadRootOptions,
 ): CheckedSkill | Promise<CheckedSkill> {
   const recalled = index?.recall(candidate.file);
   if (recalled !== undefined) return recalled;
-  const keep = ({ checked, stats }: ReadSkill): CheckedSkill => {
-    if (stats) index?.keep(candidate.file, stats, checked);
+  const keep = ({ checked, stamp }: ReadSkill): CheckedSkill => {
+    if (stamp !== undefined) index?.keep(candidate.file, stamp, checked);
     return checked;
   };
-  const read = readSkill(candidate, profile);
+  const read = readSkill(candidate, profile, validateSkill, index?.fetched(candidate.file));
   return read instanceof Promise ? read.then(keep) : keep(read);
 }
 
@@ -107,7 +108,7 @@ function isInFolder({ form, directory }: SkillCandidate, root: string): boolean 
   return form === "directory" && directory !== root;
 }
 
-/** A flat file that nothing marks as a skill (a README, a build file) is none, unless it was asked for by name. */
+/** A flat file without any sign of a skill (a README, a build file) is not one, unless it was named. */
 export function isNoSkill(
   { form, file }: SkillCandidate,
   asked: string,
@@ -121,33 +122,38 @@ export function isNoSkill(
   return !isMarked;
 }
 
-/** Larger than any skill file; anything above is not read. */
+/** Larger than any skill file; larger files are not read. */
 export const MAX_SKILL_BYTES: number = 4 * 1024 * 1024;
 
 interface ReadSkill {
   readonly checked: CheckedSkill;
-  /** Of the opened file; absent when it could not be opened. */
-  readonly stats?: BigIntStats;
+  /** Of the opened file; absent if it could not be opened. */
+  readonly stamp?: string;
 }
 
 /**
- * One candidate from disk to a checked skill: reads the whole file once and keeps none of its body. At once where the
- * parser can; `await` takes both. Thousands of promises would cost more than the reading. `check` is `validateSkill` to
- * load, `inspectSkill` to tell an author everything.
+ * Reads one candidate into a checked skill: reads the whole file once and keeps none of its body. Synchronously if the
+ * parser can; `await` handles both. Thousands of promises would cost more than the reading. `check` is `validateSkill`
+ * for loading, `inspectSkill` for a full report to the author. `fetched` is the file's content if it was already read.
  */
 export function readSkill(
   candidate: SkillCandidate,
   profile: Profile,
   check: typeof validateSkill = validateSkill,
+  fetched?: FetchedFile,
 ): ReadSkill | Promise<ReadSkill> {
-  const read = readBounded(candidate.file, MAX_SKILL_BYTES);
-  if (!read.ok) return { checked: unreadable(candidate.file, read) };
+  if (fetched === undefined) {
+    const read = readBoundedBytes(candidate.file, MAX_SKILL_BYTES);
+    if (!read.ok) return { checked: unreadable(candidate.file, read) };
+    return readSkill(candidate, profile, check, { bytes: read.bytes, stamp: stampOf(read.stats) });
+  }
+  const { bytes, stamp } = fetched;
+  const { text, notUtf8 } = decodeBytes(bytes);
   const finish = (parsed: ParsedSkill): ReadSkill => {
     const checked = check(parsed, profile);
-    const { notUtf8, stats } = read;
-    return { checked: notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked, stats };
+    return { checked: notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked, stamp };
   };
-  const parsed = parseSkill(candidate, read.text);
+  const parsed = parseSkill(candidate, text);
   return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);
 }
 
@@ -157,10 +163,10 @@ function unreadable(path: string, fault: Extract<BoundedRead, { ok: false }>): C
     reason === "too-large"
       ? ([
           "file.too-large",
-          `The file has ${size ?? "too many"} bytes; a skill file may have ${MAX_SKILL_BYTES}.`,
-          "Move long material to files of its own in the skill's folder.",
+          `The file has ${size ?? "too many"} bytes; the limit for a skill file is ${MAX_SKILL_BYTES} bytes.`,
+          "Move long material into separate files in the skill's folder.",
         ] as const)
-      : (["file.unreadable", message, "Check that it is a regular file and its permissions."] as const);
+      : (["file.unreadable", message, "Check its permissions, and that it is a regular file."] as const);
   const diagnostic: Diagnostic = { code, severity: "error", path, line: 1, message: text, hint };
   return { diagnostics: [diagnostic], valid: false, body: { lines: 0, characters: 0 } };
 }
@@ -173,7 +179,7 @@ function withEncodingNote(checked: CheckedSkill, path: string, profile: Profile)
     severity,
     path,
     line: 1,
-    message: "The file is not UTF-8; what could not be read was replaced.",
+    message: "The file is not UTF-8; unreadable bytes were replaced.",
     hint: "Save it as UTF-8.",
   };
   const valid = checked.valid && severity !== "error";
@@ -183,8 +189,8 @@ function withEncodingNote(checked: CheckedSkill, path: string, profile: Profile)
 }
 
 /**
- * An installed skill is listed once, however many of its copies and links are found in other skills folders: as the
- * installed one, with the trust of its content. A copy that someone changed is a skill of its own.
+ * An installed skill is listed once, however many copies and links are in other skills folders: as the installed one,
+ * with the trust of its content. A modified copy is a separate skill.
  */
 export function settleInstalled(
   contents: readonly RootContent[],
@@ -217,7 +223,7 @@ export function settleInstalled(
   return { contents: settled, diagnostics };
 }
 
-/** Of the skill that really lies there. */
+/** Of the skill that is really there. */
 function folderOf({ realFile }: SoundSkill): string {
   return dirname(realFile);
 }
@@ -228,7 +234,7 @@ function reportCopy({ candidate, manifest }: SoundSkill): Diagnostic {
     severity: "info",
     path: candidate.file,
     line: 1,
-    message: `\`${candidate.file}\` is the installed skill \`${manifest.name}\`, which stands in the list once, as that.`,
+    message: `\`${candidate.file}\` is a copy of the installed skill \`${manifest.name}\`, which is listed once.`,
   };
 }
 
@@ -239,10 +245,10 @@ function reportEmpty({ root, skills, diagnostics }: RootContent): readonly Diagn
       code: "scan.no-skill",
       severity: "error",
       path: root.path,
-      message: `\`${root.path}\`, which \`${root.locked.lock}\` records, holds no skill.`,
+      message: `\`${root.path}\`, which \`${root.locked.lock}\` records, contains no skill.`,
       hint: forReader({
-        command: "`metier install` restores it, `metier verify` shows what differs.",
-        program: "`install()` restores it, `verify()` shows what differs.",
+        command: "Restore it with `metier install`; see the differences with `metier verify`.",
+        program: "Restore it with `install()`; see the differences with `verify()`.",
       }),
     },
   ];

@@ -1,37 +1,38 @@
 /**
- * The last search once more, without searching: if it had nothing to say and none of its folders and files has changed
- * since, it finds the same. They are gone through in the order in which they were asked for.
+ * Repeats the last search without searching: if it reported nothing and none of its folders and files has changed, it
+ * finds the same. Checks them in their original order.
  */
-
-import { stampOf } from "../trust/content-identity.ts";
 import type { OldIndex } from "./index-file.ts";
-import { currentStats, isSettled, lastChange } from "./stamps.ts";
+import type { StartStampCheck } from "./second-thread.ts";
+import { isUnchanged } from "./stamps.ts";
 
 interface Refinding {
   find(nested: boolean): readonly string[] | undefined;
-  /** The JSON of the file that comes next. */
+  /** The next file's JSON. */
   next(key: string): string | undefined;
 }
 
-export function createRefinding(root: string, old: OldIndex): Refinding {
+export function createRefinding(root: string, old: OldIndex, startStampCheck?: StartStampCheck): Refinding {
   const keys: string[] = [];
   const texts: string[] = [];
   let at = 0;
   return {
     find(nested) {
       if (old.search === undefined || old.search.nested !== nested) return undefined;
-      const isSame = old.every((key, stamp, { json }) => {
-        const isFolder = key.endsWith("/");
-        const stats = currentStats(root + (isFolder ? key.slice(0, -1) : key));
-        if (stats === undefined || stampOf(stats) !== stamp) return false;
-        if (!isSettled(lastChange(stats), old.writtenAt)) return false;
-        if (!isFolder) {
+      const { text, writtenAt, search, all } = old;
+      const other = startStampCheck?.({ root, text, start: all.from, writtenAt, found: search.found });
+      const isSame = old.every((key, stamp, { from, json }) => {
+        const isKnown = other?.isUnchanged(from);
+        if (isKnown === false || (isKnown === undefined && !isUnchanged(root, key, stamp, writtenAt)))
+          return false;
+        if (!key.endsWith("/")) {
           keys.push(key);
           texts.push(json);
         }
         return true;
       });
-      if (isSame && keys.length === old.search.found) return keys.map((key) => root + key);
+      other?.end();
+      if (isSame && keys.length === search.found) return keys.map((key) => root + key);
       keys.length = 0;
       return undefined;
     },

@@ -1,6 +1,6 @@
 /**
- * Who wins among skills of one name. Shadowing comes before filtering: a disabled or unavailable skill of higher
- * precedence still hides the lower one. One exception: an untrusted skill never hides a trusted one.
+ * Decides which skill wins a name. Shadowing comes before filtering: a disabled or unavailable skill of higher
+ * precedence still shadows the lower one. One exception: an untrusted skill never shadows a trusted one.
  */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -88,7 +88,7 @@ interface Loss {
   readonly report?: Diagnostic;
 }
 
-/** Why a skill does not win, and what is said of it. */
+/** Why a skill does not win, and the message about it. */
 function explainLoss(winner: PlacedSkill, loser: PlacedSkill): Loss {
   const { name } = winner.manifest;
   const { file, directory, form } = winner.candidate;
@@ -103,8 +103,8 @@ function explainLoss(winner: PlacedSkill, loser: PlacedSkill): Loss {
       line: 1,
       message: `The untrusted ${scope} skill \`${name}\` does not replace the trusted one at \`${file}\`.`,
       hint: forReader({
-        command: `Read it, then \`metier trust ${scope}:${name}\` if it is to win; or use it as \`${scope}:${name}\`.`,
-        program: `Read it, then name its folder in \`trustedPaths\` if it is to win; or use it as \`${scope}:${name}\`.`,
+        command: `Review it, then run \`metier trust ${scope}:${name}\` to let it win; or use it as \`${scope}:${name}\`.`,
+        program: `Review it, then name its folder in \`trustedPaths\` to let it win; or use it as \`${scope}:${name}\`.`,
       }),
     };
     return { reason: `untrusted, so it does not replace ${place}`, report };
@@ -119,7 +119,7 @@ function explainLoss(winner: PlacedSkill, loser: PlacedSkill): Loss {
       message: `The flat skill \`${path}\` has the name of the skill folder \`${directory}\`, which wins.`,
       hint: "Remove or rename one of the two.",
     };
-    return { reason: `a flat file beside the folder at ${file}`, report };
+    return { reason: `a flat file next to the folder at ${file}`, report };
   }
   const report: Diagnostic = {
     code: "catalog.conflict",

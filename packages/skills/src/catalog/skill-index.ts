@@ -1,10 +1,9 @@
 /**
- * What was read last time, so that an unchanged tree is cheap to list again. Keyed by path and stamp; only a cache:
- * it can be deleted at any time, a fault in it means reading again, and activation never uses it.
+ * What was read last time, so that an unchanged tree is fast to list again. Keyed by path and stamp; only a cache: it
+ * can be deleted at any time, an error in it means reading again, and activation never uses it.
  */
-import { type BigIntStats, mkdirSync, statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beginReplacing, type Replacement, removeLeftovers } from "@metier/base/files";
 import { VERSION } from "@metier/base/places";
 import { markOf } from "@metier/base/text";
 import type { CheckedSkill } from "../skill/skill.ts";
@@ -13,10 +12,9 @@ import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import type { Profile } from "../validate/profiles.ts";
 import { createAheadEntries } from "./ahead-entries.ts";
+import type { FetchedFile, FetchedFolder } from "./fetched-batch.ts";
 import {
   createNewIndex,
-  indexBeginning,
-  indexEnd,
   type NewIndex,
   type OldIndex,
   type PackedChecked,
@@ -28,8 +26,9 @@ import {
   unpackChecked,
   unpackListing,
 } from "./index-file.ts";
+import { newIndexFile } from "./new-index-file.ts";
 import { createRefinding } from "./refind.ts";
-import type { StartReadAhead } from "./second-thread.ts";
+import type { StartReadAhead, StartStampCheck } from "./second-thread.ts";
 import { currentStats, isSettled, lastChange } from "./stamps.ts";
 
 export { currentStamp, isSettled, lastChange } from "./stamps.ts";
@@ -45,7 +44,11 @@ interface IndexesOptions {
   readonly profile: Profile;
   /** Without it, one thread reads everything. */
   readonly startReadAhead?: StartReadAhead | undefined;
-  /** From how many skills on there is an index, and a second thread from how many folders: for tests with small trees. */
+  readonly startStampCheck?: StartStampCheck | undefined;
+  /**
+   * From how many skills to keep an index, and from how many folders to use a second thread: for tests with small
+   * trees.
+   */
   readonly atLeast?: AtLeast;
 }
 
@@ -55,23 +58,24 @@ interface AtLeast {
 }
 
 /**
- * Which index a root has: one to itself, but one for all installed skills that lie beside each other, since each of them
- * is a root and too small for an index. No indexes without a cache folder.
+ * Which index a root has: its own, but one for all adjacent installed skills, since each of them is a root and too
+ * small for an index. Without a cache folder there are none.
  */
 export function openIndexes({
   cacheFolder,
   profile,
   startReadAhead,
+  startStampCheck,
   atLeast = AT_LEAST,
 }: IndexesOptions): SkillIndexes {
   const shared = new Map<string, SkillIndex>();
-  const open = (root: string, start: StartReadAhead | undefined): SkillIndex => {
-    // Which root it is for is said by the heading inside, so that a clash of names only costs time.
+  const open = (root: string, threads: SecondThread): SkillIndex => {
+    // Its heading says which root it is for, so a name collision only costs time.
     const path = join(cacheFolder ?? "", "index", `${markOf(`${profile}\0${root}`)}.txt`);
     const heading = indexHeading(root, profile);
     const file = newIndexFile(path, heading);
     const old = readOldIndex(path, heading);
-    const { index, skills, created } = openSkillIndex(root, { old, write: file.write, profile }, start);
+    const { index, skills, created } = openSkillIndex(root, { old, write: file.write }, threads);
     return {
       ...index,
       save(search) {
@@ -84,15 +88,16 @@ export function openIndexes({
   };
   return {
     of({ path, locked, source }) {
-      // Each skill of a source has a folder to itself, so that there is nothing to share.
+      // Each skill of a source has its own folder, so there is nothing to share.
       if (cacheFolder === undefined || source) return undefined;
       if (!locked) {
-        return open(path, (work) =>
-          work.folders.length < atLeast.folders ? undefined : startReadAhead?.(work),
-        );
+        return open(path, {
+          readAhead: (work) => (work.folders.length < atLeast.folders ? undefined : startReadAhead?.(work)),
+          checkStamps: (work) => (work.found < atLeast.folders ? undefined : startStampCheck?.(work)),
+        });
       }
       const folder = dirname(path);
-      const index = shared.get(folder) ?? open(folder, undefined);
+      const index = shared.get(folder) ?? open(folder, {});
       shared.set(folder, index);
       return { ...index, save: () => undefined };
     },
@@ -102,11 +107,11 @@ export function openIndexes({
   };
 }
 
-/** Raise when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
+/** Raise this when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
 const FORMAT = 6;
 /**
- * Fewer skills are read faster than an index is, even by a program that has yet to compile what reads them; fewer folders,
- * before a second thread has begun.
+ * Fewer skills are read faster than an index, even by a program that must first compile its reader; fewer folders,
+ * before a second thread has started.
  */
 const AT_LEAST: AtLeast = { skills: 4, folders: 2000 };
 
@@ -116,51 +121,58 @@ function indexHeading(root: string, profile: Profile): string {
 
 export interface SkillIndex extends IndexedFolder {
   /**
-   * Writes the index if anything in it changed; `search`, if it had nothing to say and found folders alone. Never throws: a
-   * cache that cannot be written is no fault.
+   * Writes the index if anything changed; `search`, if it reported nothing and found only folders. Never throws: a
+   * cache that cannot be written is not an error.
    */
   save(search: PlainSearch | undefined): void;
 }
 
 interface IndexedFolder {
-  /** The skill files that the last search found, if a search now would find the same; they may then be recalled in this order. */
+  /** The last search's skill files, if a search now would find the same; they may then be recalled in this order. */
   refind(nested: boolean): readonly string[] | undefined;
   /** Whether no folder had a link, a `.gitignore` or a special file. */
   isPlain(): boolean;
-  /** Lists a folder, from the index where nothing changed. */
+  /** Lists a folder, from the index if nothing changed. */
   readonly listFolder: ListFolder;
-  /** What was read of a skill file last time, if it is still the same file. */
+  /** What was read of a skill file last time, if it is unchanged. */
   recall(file: string): CheckedSkill | undefined;
-  /** Keeps what was just read; `stats` are those of the opened file. */
-  keep(file: string, stats: BigIntStats, checked: CheckedSkill): void;
+  /** The content of a skill file, if the second thread has read it. */
+  fetched(file: string): FetchedFile | undefined;
+  /** Stores what was just read; the stamp is the opened file's. */
+  keep(file: string, stamp: string, checked: CheckedSkill): void;
+}
+
+/** What a second thread takes over. */
+interface SecondThread {
+  readonly readAhead?: StartReadAhead;
+  readonly checkStamps?: StartStampCheck;
 }
 
 interface IndexParts {
   readonly old: OldIndex;
-  readonly profile: Profile;
-  /** Takes the entries of the new one, piece by piece. */
+  /** Takes the entries of the new index, piece by piece. */
   write(text: string): unknown;
 }
 
 interface OpenedIndex {
   readonly index: IndexedFolder;
   readonly created: NewIndex;
-  /** How many it holds. */
+  /** How many it has. */
   skills(): number;
 }
 
 /**
- * `root` is what every path that is asked for begins with. A folder's key ends with `/`, a file's does not: a path can be
- * both, one after the other.
+ * `root` is the prefix of every requested path. A folder's key ends with `/`, a file's does not: a path can be both
+ * over time.
  */
-export function openSkillIndex(
+function openSkillIndex(
   root: string,
-  { old, write, profile }: IndexParts,
-  startReadAhead?: StartReadAhead,
+  { old, write }: IndexParts,
+  { readAhead, checkStamps }: SecondThread,
 ): OpenedIndex {
   const created = createNewIndex(old, write);
-  const ahead = createAheadEntries(root, created);
-  const again = createRefinding(root, old);
+  const ahead = createAheadEntries(root);
+  const again = createRefinding(root, old, checkStamps);
   let skills = 0;
   let isPlain = true;
 
@@ -180,20 +192,20 @@ export function openSkillIndex(
 
     listFolder(absolute, top) {
       const key = keyOf(absolute, "/");
-      const given = parseOrUndefined<PackedListing>(ahead.find(key, true));
-      if (given !== undefined) return note(key, unpackListing(given));
+      const fetched = takeFetched(key, ahead.folder(key), created);
+      if (fetched) return note(key, fetched);
       // Stamped before it is listed: a change in between makes the stamp old, never the listing.
       const stats = statSync(absolute, { bigint: true });
       const known = old.isEmpty ? undefined : findSame<PackedListing>(old, created, key, stats);
       const listing = known === undefined ? readFolderListing(absolute, top) : unpackListing(known);
       if (known === undefined) created.add(key, stampOf(stats), packListing(listing));
-      if (top && startReadAhead && old.isEmpty) ahead.begin(startReadAhead, listing.folders, profile);
+      if (top && readAhead && old.isEmpty) ahead.begin(readAhead, listing.folders);
       return note(key, listing);
     },
 
     recall(file) {
       const key = keyOf(file, "");
-      let known = parseOrUndefined<PackedChecked>(again.next(key) ?? ahead.find(key));
+      let known = parseOrUndefined<PackedChecked>(again.next(key));
       const stats = old.isEmpty || known !== undefined ? undefined : currentStats(file);
       if (stats) known = findSame<PackedChecked>(old, created, key, stats);
       if (known === undefined) return undefined;
@@ -201,15 +213,29 @@ export function openSkillIndex(
       return unpackChecked(known, file);
     },
 
-    keep(file, stats, checked) {
+    fetched: (file) => ahead.file(keyOf(file, "")),
+
+    keep(file, stamp, checked) {
       skills += 1;
-      created.add(keyOf(file, ""), stampOf(stats), packChecked(checked, file));
+      created.add(keyOf(file, ""), stamp, packChecked(checked, file));
     },
   };
   return { index, created, skills: () => skills };
 }
 
-/** What the old index has, if nothing changed since; it is then in the new one, too. */
+/** The second thread's listing goes into the new index unchanged. */
+function takeFetched(
+  key: string,
+  given: FetchedFolder | undefined,
+  created: NewIndex,
+): ListedFolder | undefined {
+  const packed = parseOrUndefined<PackedListing>(given?.listing);
+  if (given === undefined || packed === undefined) return undefined;
+  created.add(key, given.stamp, given.listing);
+  return unpackListing(packed);
+}
+
+/** What the old index has, if unchanged; it is then in the new one, too. */
 function findSame<Value>(
   old: OldIndex,
   created: NewIndex,
@@ -223,12 +249,12 @@ function findSame<Value>(
   return value;
 }
 
-/** What a listing shows is all there is to know: no link leads elsewhere, no file says what counts, and the index has it. */
+/** A listing shows everything: no link leads elsewhere, no file says what counts, and the index has it. */
 function isPlainListing(key: string, { links, specialFiles, hasGitignore }: ListedFolder): boolean {
   return links.length + specialFiles.length === 0 && !hasGitignore && !key.includes("\n");
 }
 
-/** What is written here is JSON; a damaged entry is an entry that is not there. */
+/** Written as JSON; a damaged entry counts as absent. */
 function parseOrUndefined<Value>(json: string | undefined): Value | undefined {
   if (json === undefined) return undefined;
   try {
@@ -236,53 +262,4 @@ function parseOrUndefined<Value>(json: string | undefined): Value | undefined {
   } catch {
     return undefined;
   }
-}
-
-interface NewIndexFile {
-  write(text: string): void;
-  finish(search: PlainSearch | undefined): void;
-  drop(): void;
-}
-
-/**
- * A reader sees the old index or the new one, whole; the last of two writers wins. Without room or permission there is
- * none, and the next listing is as slow as this one.
- */
-function newIndexFile(path: string, heading: string): NewIndexFile {
-  let file: Replacement | undefined;
-  let isBroken = false;
-  const attempt = (step: () => void): void => {
-    if (isBroken) return;
-    try {
-      step();
-    } catch {
-      isBroken = true;
-    }
-  };
-  const write = (text: string): void =>
-    attempt(() => {
-      if (file === undefined) {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        removeLeftovers(path);
-        file = beginReplacing(path, { flush: false });
-        file.write(indexBeginning(heading));
-      }
-      file.write(text);
-    });
-  const drop = (): void => {
-    try {
-      file?.drop();
-    } catch {
-      // The next one removes it.
-    }
-  };
-  return {
-    write,
-    finish(search) {
-      write(indexEnd(search));
-      attempt(() => void file?.finish());
-      drop();
-    },
-    drop,
-  };
 }

@@ -1,6 +1,6 @@
 /**
- * The facts that trust in a skill is decided on, gathered in one place: for a list, where the stamps stored with a grant
- * answer, and for a use, where everything is hashed anew.
+ * Collects the facts that decide trust in a skill: for a list, where a grant's stored stamps answer, and for a use,
+ * where everything is hashed again.
  */
 
 import { basename, dirname } from "node:path";
@@ -38,7 +38,7 @@ export interface TrustInputs {
   readonly embedding: Embedding;
 }
 
-/** What is asked about. */
+/** The subject of the question. */
 interface TrustSubject extends SkillContent {
   readonly name: string;
   readonly root: SkillRoot;
@@ -67,7 +67,7 @@ function gatherTrustFacts(
   };
   const ofRoot = (root: SkillRoot): TrustInput => {
     const trust = trustRoots.get(root) ?? trustRoot(root);
-    // Where the files of a source were put says nothing about them.
+    // Where a source's files were put says nothing about them.
     const paths = root.source ? { folderGrants: [], trustedPaths: [], source: root.source.source } : {};
     return { ...known, ...paths, name: "", scope: root.scope, root: trust, realPath: trust.realPath };
   };
@@ -87,7 +87,7 @@ interface TrustInList {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** To list skills only: the stamps stored with a grant answer, and skills share a decision where none can differ. */
+/** Only for listing: a grant's stored stamps answer, and skills share a decision if none can differ. */
 export function trustInList(roots: readonly SkillRoot[], inputs: TrustInputs): TrustInList {
   const facts = gatherTrustFacts(roots, inputs);
   return {
@@ -107,8 +107,8 @@ export function trustInList(roots: readonly SkillRoot[], inputs: TrustInputs): T
 }
 
 /**
- * What holds for every skill that really stands below the root and has no grant of its own: nothing, where a link leads
- * to the root, the reason names the skill, or a folder below the root decides for some of them.
+ * What applies to every skill that is really in the root without its own grant: `undefined` if a link leads to the
+ * root, the reason names the skill, or a folder in the root decides for some of them.
  */
 function commonDecision(input: TrustInput): TrustDecision | undefined {
   const { root, folderGrants, trustedPaths } = input;
@@ -121,22 +121,22 @@ function isBelow(path: string, folder: string): boolean {
   return path !== folder && isInside(path, folder);
 }
 
-/** What a skill may be given now. */
+/** What a skill may get now. */
 export interface SkillTrust {
   readonly trust: TrustDecision;
-  /** Whether values of the user's config may reach it: a project's skill needs a grant for them. */
+  /** Whether values from the user's config may reach it: a project's skill needs a grant for them. */
   readonly userValues: TrustDecision;
-  /** Why a skill is not what its lock records, or its server declares; such a skill is not used. */
+  /** Why a skill differs from its lock or its server's declaration; such a skill is not used. */
   readonly changed?: Diagnostic | undefined;
 }
 
 export type TrustOnUse = (skill: Skill) => SkillTrust;
 
-/** For every use of a skill of a catalog: its files are hashed anew where a grant or a lock is for its content. */
+/** For every use of a catalog's skill: hashes its files again if a grant or a lock is bound to its content. */
 export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): TrustOnUse {
   let facts: TrustFacts | undefined;
   return (skill) => {
-    // Given as an object: there is nothing on disk that could have changed.
+    // Defined in code: nothing on disk could have changed.
     if (skill.location === "") return { trust: skill.trust, userValues: skill.trust };
     if (skill.remote) return remoteTrust(skill, skill.remote, inputs.grants);
     const root = roots.find(({ path, scope }) => path === skill.root && scope === skill.scope);
@@ -162,12 +162,12 @@ export function trustOnUse(roots: readonly SkillRoot[], inputs: TrustInputs): Tr
 
 const NOT_AS_LOCKED: TrustDecision = {
   level: "untrusted",
-  reason: "It is not what its lock records.",
+  reason: "It does not match its lock.",
 };
 
 const NOT_AS_GIVEN: TrustDecision = {
   level: "untrusted",
-  reason: "Its files are not what its source gave; `reload()` puts them there again.",
+  reason: "Its files do not match its source; restore them with `reload()`.",
 };
 
 function checkLock(
@@ -178,8 +178,8 @@ function checkLock(
   if (source) {
     return checkDigest(skill, identify(), source.digest, {
       code: "source.changed-content",
-      whose: `what the source \`${source.source}\` gave has`,
-      hint: "Call `reload()`: its files are put there again.",
+      whose: `the source \`${source.source}\` provided`,
+      hint: "Call `reload()` to restore its files.",
     });
   }
   if (locked === undefined || locked.linked) return undefined;
@@ -187,8 +187,8 @@ function checkLock(
     code: "lock.changed-content",
     whose: `\`${locked.lock}\` records`,
     hint: forReader({
-      command: "`metier verify` shows what differs, `metier install` restores it.",
-      program: "`verify()` shows what differs, `install()` restores it.",
+      command: "See the differences with `metier verify`; restore it with `metier install`.",
+      program: "See the differences with `verify()`; restore it with `install()`.",
     }),
   });
 }
@@ -210,7 +210,7 @@ function remoteTrust(skill: Skill, remote: RemoteOrigin, grants: Grants): SkillT
   const changed = checkDigest(skill, identifyFolder(skill.directory), remote.digest, {
     code: "remote.changed-content",
     whose: `the MCP server \`${remote.server}\` declares`,
-    hint: "Use it again: it is fetched anew.",
+    hint: "Use it again to fetch it again.",
   });
   const trust = changed ? NOT_AS_DECLARED : decideRemoteTrust(skill.name, remote, grants);
   return { trust, userValues: trust, changed };
@@ -218,15 +218,15 @@ function remoteTrust(skill: Skill, remote: RemoteOrigin, grants: Grants): SkillT
 
 const NOT_AS_DECLARED: TrustDecision = {
   level: "untrusted",
-  reason: "What was fetched of it is not what its MCP server declares.",
+  reason: "Its fetched files do not match its MCP server's declaration.",
 };
 
 const UNKNOWN_ROOT: TrustDecision = {
   level: "untrusted",
-  reason: "The folder it was found in is not searched any more; load the catalog again.",
+  reason: "Its folder is no longer searched; reload the catalog.",
 };
 
-/** Of a root that is the file of a skill in a folder, the folder: that is what a skill is. */
+/** For a root that is a skill file in a folder, the folder: that is the skill. */
 function trustRoot({ kind, path, grantFolder }: SkillRoot): TrustRoot {
   const place = isSkillFileName(basename(path)) ? dirname(path) : path;
   const realPath = realPathOr(place);
@@ -234,7 +234,7 @@ function trustRoot({ kind, path, grantFolder }: SkillRoot): TrustRoot {
   return { kind, realPath, grantFolder: folder, isLink: realPath !== place };
 }
 
-/** What became of the grant that holds, or of the likeliest one if none does. */
+/** The state of the grant that applies, or of the likeliest one if none does. */
 function findGrant(
   { name, location }: TrustSubject,
   grants: Grants,

@@ -1,11 +1,13 @@
-/** When a file or folder counts as unchanged: it has the same stamp, and was not changed just as the stamp was kept. */
+/** When a file or folder counts as unchanged: its stamp is the same, and was not too recent when it was stored. */
 import { type BigIntStats, statSync } from "node:fs";
 import { stampOf } from "../trust/content-identity.ts";
 
-/** An entry changed this close to the writing of the index may have changed again within the clock's grain. */
+/**
+ * An entry that changed this close to the writing of the index may have changed again within the clock's resolution.
+ */
 const RACY_MS = 2000;
 
-/** `undefined` for a file that is gone or out of reach, which reading it will show. */
+/** `undefined` for a file that is gone or unreachable, which reading it will show. */
 export function currentStats(file: string): BigIntStats | undefined {
   try {
     return statSync(file, { bigint: true });
@@ -14,12 +16,24 @@ export function currentStats(file: string): BigIntStats | undefined {
   }
 }
 
+/** Whether the file or folder that an index has under a key still has its stamp, and had it long enough to be believed. */
+export function isUnchanged(root: string, key: string, stamp: string, writtenAt: number): boolean {
+  const stats = currentStats(root + (key.endsWith("/") ? key.slice(0, -1) : key));
+  return stats !== undefined && stampOf(stats) === stamp && isSettled(lastChange(stats), writtenAt);
+}
+
+/** What a thread that compares stamps gives for a place when it finds a difference. */
+export const CHANGED = -1;
+
+/** Where two threads that compare stamps write how far they are. */
+export const PROGRESS = { checkedFrom: 0, reached: 1 } as const;
+
 export function currentStamp(file: string): string | undefined {
   const stats = currentStats(file);
   return stats && stampOf(stats);
 }
 
-/** The later of both times in milliseconds: a change within the clock's grain of it may not show in the stamp. */
+/** The later of both times in milliseconds: a change within the clock's resolution may not show in the stamp. */
 export function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
   return Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
 }

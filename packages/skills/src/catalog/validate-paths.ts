@@ -1,4 +1,4 @@
-/** Checks what lies at some paths (files, folders, whole trees) or a given object, or writes the safe repairs. Loads nothing. */
+/** Checks files, folders, whole trees or a given object, or writes safe repairs. Loads nothing. */
 import { compareDiagnostics, type Diagnostic, hasErrors } from "@metier/base/diagnostic";
 import { readBounded, writeAtomic } from "@metier/base/files";
 import type { CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
@@ -13,17 +13,17 @@ import { isNoSkill, MAX_SKILL_BYTES, readSkill } from "./read-root.ts";
 
 /** What the rules say about one skill. */
 export interface ValidationResult {
-  /** The skill file, absolute; `""` for a skill given as an object. */
+  /** The skill file, absolute; `""` for a skill defined in code. */
   readonly path: string;
-  /** The name it has or would get. */
+  /** Its actual or future name. */
   readonly name: string;
   /** Whether no diagnostic has the severity `error`. */
   readonly valid: boolean;
-  /** What the rules of the profile found in this skill. */
+  /** What the profile's rules found in this skill. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The answer of `validate`: one result for each skill found at the paths. */
+/** The result of `validate`: one entry for each skill found at the paths. */
 export interface ValidationReport {
   /** At least one skill was found and all are valid. */
   readonly valid: boolean;
@@ -34,11 +34,11 @@ export interface ValidationReport {
 }
 
 interface ValidationOptions {
-  /** Loads a tokenizer; called when a body may be too long. Without one its tokens are estimated. */
+  /** Loads a tokenizer; called if a body may be too long. Without one its tokens are estimated. */
   readonly loadCounter?: () => Promise<(text: string) => number>;
 }
 
-/** Paths are absolute. A skill below another is checked like any other. */
+/** Paths are absolute. A nested skill is checked like any other. */
 export async function validatePaths(
   paths: readonly string[],
   profile: Profile,
@@ -62,7 +62,7 @@ export async function validatePaths(
   };
 }
 
-/** In some scripts a character is a token, so that a body of this many may be over the recommended size. */
+/** In some scripts a character is a token, so a body of this many may exceed the recommended size. */
 const MAYBE_LONG = 10_000;
 
 async function measureLong(
@@ -78,7 +78,7 @@ async function measureLong(
   return (await readSkill(candidate, profile, inspect)).checked;
 }
 
-/** Every candidate at some absolute paths, in turn; `visit` says whether it was a skill. */
+/** Every candidate at some absolute paths, in turn; `visit` returns whether it was a skill. */
 export async function visitPaths(
   paths: readonly string[],
   visit: (candidate: SkillCandidate, path: string) => Promise<boolean>,
@@ -95,7 +95,7 @@ export async function visitPaths(
   return diagnostics;
 }
 
-/** How a path named by the user is searched: like a custom source, with nested skills as skills of their own. */
+/** Searches a path named by the user like a custom source, with nested skills as separate ones. */
 export function searchOptions(
   path: string,
   paths: readonly string[],
@@ -106,7 +106,7 @@ export function searchOptions(
   ];
 }
 
-/** A skill that the embedding program would give as an object. */
+/** A skill that the embedding program would define in code. */
 export async function validateGiven(skill: GivenSkill, profile: Profile): Promise<ValidationReport> {
   const { diagnostics } = placeGiven([skill], { profile, integrationRank: 0 });
   const valid = !hasErrors(diagnostics);
@@ -118,18 +118,21 @@ function reportNoSkill(path: string): Diagnostic {
     code: "scan.no-skill",
     severity: "error",
     path,
-    message: `No skill was found in \`${path}\`.`,
+    message: `No skill found in \`${path}\`.`,
     hint: "A skill is a folder with a `SKILL.md`; `metier new <name>` creates one.",
   };
 }
 
 export interface FixedFile {
   readonly path: string;
-  /** The codes of the problems that are gone. */
+  /** The codes of the fixed problems. */
   readonly repairs: readonly string[];
 }
 
-/** `validate --fix`, file by file. Paths are absolute. A file that is not UTF-8 is left alone: writing it back would lose bytes. */
+/**
+ * `validate --fix`, file by file. Paths are absolute. A file that is not UTF-8 is left alone: writing it back would
+ * lose bytes.
+ */
 export async function fixPaths(paths: readonly string[], profile: Profile): Promise<readonly FixedFile[]> {
   const fixedFiles = new Map<string, FixedFile>();
   const fix = async (candidate: SkillCandidate, asked: string): Promise<boolean> => {
@@ -140,7 +143,7 @@ export async function fixPaths(paths: readonly string[], profile: Profile): Prom
     if (!read.ok || read.notUtf8) return true;
     const { text, fixed } = await fixSkill(read.text, candidate, profile);
     if (text === read.text) return true;
-    // Someone may have saved the file meanwhile; their version stays.
+    // Someone may have saved the file in the meantime; their version stays.
     const isUnchanged = (): boolean => {
       const now = readBounded(path, MAX_SKILL_BYTES);
       return now.ok && now.text === read.text;

@@ -1,42 +1,42 @@
-/** What can be known of another program that reads skills. The programs themselves stand in `clients.ts`. */
+/** The facts about another program that reads skills. `clients.ts` lists the programs. */
 import type { Scope } from "../skill/skill-name.ts";
 
 export interface Client {
   readonly id: string;
   readonly name: string;
-  /** What people also call it. */
+  /** Other names for it. */
   readonly alsoCalled?: readonly string[];
   /** Where `install --agent` puts skills for it. */
   readonly folders?: ClientFolders;
-  /** Its own directories and config, which Metier can take over as a preset. */
+  /** Its own directories and config, which Metier can use as a preset. */
   readonly layout?: Layout;
-  /** Fields of our manifest that its authors write, beside the keys that its reader knows. */
+  /** Manifest fields that its authors write, besides the keys that its reader knows. */
   readonly writes?: readonly string[];
-  /** How it reads a skill, as far as that is known. */
+  /** How it reads a skill, as far as known. */
   readonly reading?: Reading;
 }
 
 export interface ClientFolders {
-  /** Below the home, with `/`. */
+  /** Relative to the home, with `/`. */
   readonly user: string;
-  /** Below the root of a project. */
+  /** Relative to a project's root. */
   readonly project: string;
   /** It does not find a skill whose folder is a link. */
   readonly ignoresLinks?: true;
 }
 
 export interface Layout {
-  /** Below each project folder. */
+  /** Relative to each project folder. */
   readonly projectDirs: readonly string[];
   readonly userDirs: readonly string[];
   readonly installedDirs: readonly string[];
   /** Scopes, lowest first. */
   readonly order: readonly Scope[];
-  /** How a skill that does not say is run; `undefined`: as the config says. */
+  /** How to run a skill that does not say; `undefined`: as configured. */
   readonly defaultExecution?: "auto" | "inline" | "isolated";
   /** The other system's own config, of which Metier reads some sections. */
   readonly configFiles: readonly { readonly path: string; readonly sections: readonly string[] }[];
-  /** Environment variables that set the same keys: `MAMBA_SKILLS__AUTO_DISCOVER`. */
+  /** Environment variables for the same keys: `MAMBA_SKILLS__AUTO_DISCOVER`. */
   readonly environmentPrefix?: string;
 }
 
@@ -44,48 +44,48 @@ export interface Layout {
 export type Effect = "breaks" | "note";
 
 interface Reading {
-  /** The version or day that the facts were seen in. */
+  /** The version or day that the facts are from. */
   readonly seen: string;
-  /** Its own source was read, it was watched at work, or only its documentation says so. */
+  /** Its source was read, it was observed, or only its documentation says so. */
   readonly basis: "source" | "run" | "documentation";
   /** Few use it: what breaks there counts only for those who ask about it. */
   readonly isRare?: true;
-  /** Keys that it acts on or shows, spelled as it reads them. */
+  /** Keys that it uses or shows, spelled as it reads them. */
   readonly keys: readonly string[];
-  /** A file with other keys is refused; otherwise they are passed over. */
+  /** It refuses a file with other keys; otherwise it ignores them. */
   readonly refusesOtherKeys?: true;
   readonly name?: NameRule;
   readonly description: DescriptionRule;
   readonly body?: BodyRule;
-  /** Marks in the body that it replaces; `false`: it gives no body to a model. */
+  /** Placeholders in the body that it replaces; `false`: it gives no body to a model. */
   readonly replaces?: readonly BodyMark[] | false;
-  /** Where it looks in a project, if that is known. */
+  /** Where it looks in a project, if known. */
   readonly projectFolders?: readonly string[];
-  /** How it takes a file and its values in ways of its own. */
+  /** Its peculiarities in reading a file and its values. */
   readonly ways?: readonly Way[];
 }
 
 interface NameRule {
-  /** Otherwise the folder's name is taken. */
+  /** Otherwise it uses the folder's name. */
   readonly required?: true;
-  /** It must be text in YAML, too: `name: 2024` is a number. */
+  /** It must also be text in YAML: `name: 2024` is a number. */
   readonly text?: true;
   readonly grammar?: readonly [grammar: NameGrammar, effect: Effect];
-  /** What becomes of a name that is not the folder's. */
+  /** What happens to a name that differs from the folder's. */
   readonly folder?: Effect;
-  /** What becomes of a name that is too long. */
+  /** What happens to a name that is too long. */
   readonly longest?: { readonly effect: Effect; readonly words: string };
-  /** It keeps names of its maker to itself. */
+  /** It reserves its maker's names. */
   readonly reserved?: true;
 }
 
 export type NameGrammar = "specification" | "plain" | "file-name" | "words" | "hyphens";
 
 export interface DescriptionRule {
-  /** What becomes of a skill without one. */
+  /** What happens to a skill without one. */
   readonly missing: Effect;
   readonly instead?: string;
-  /** It must be text in YAML, too. */
+  /** It must also be text in YAML. */
   readonly text?: true;
   readonly longest?: { readonly characters: number; readonly effect: Effect; readonly words: string };
   readonly noTags?: true;
@@ -105,7 +105,7 @@ export type Way =
   | "yaml-files"
   | "lower-case-name"
   | "any-case-name"
-  // what it makes of their text
+  // how it reads their text
   | "needs-no-frontmatter"
   | "trips-over-byte-order-mark"
   | "trips-over-blanks-before"
@@ -114,7 +114,7 @@ export type Way =
   | "repairs-no-yaml"
   | "takes-no-flow-style"
   | "takes-no-block-description"
-  // in which form it takes values
+  // which forms of values it accepts
   | "holds-compatibility"
   | "tools-are-a-line"
   | "tools-without-commas"

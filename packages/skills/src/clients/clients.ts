@@ -1,6 +1,6 @@
 /**
- * Every other program whose ways with skills are known, in one table: `metier compat`, `install --agent`, the presets and
- * the notes of `validate` all come from here. Lists of directories are lowest precedence first.
+ * Every known program that uses skills, in one table, the basis of `metier compat`, `install --agent`, the presets and
+ * the notes of `validate`. Directory lists start with the lowest precedence.
  */
 import { expandPath, type Places } from "@metier/base/places";
 import type { PresetName, SkillsConfig } from "../config/config.ts";
@@ -11,7 +11,7 @@ import { READERS } from "./readers.ts";
 
 const SHARED = ".agents/skills";
 
-/** Of which only the folders are known; the folder is the same in home and project where only one is named. */
+/** Only their folders are known; if one is given, it is the same in home and project. */
 const FOLDERS: readonly (readonly [id: string, user: string, project?: string, alsoCalled?: string])[] = [
   ["agents", SHARED, SHARED, "universal"],
   ["cline", SHARED],
@@ -33,7 +33,7 @@ const FOLDERS: readonly (readonly [id: string, user: string, project?: string, a
   ["windsurf", ".codeium/windsurf/skills", ".windsurf/skills"],
 ];
 
-/** Of which only their authors' fields are known; and Metier itself. */
+/** Only their authors' fields are known; and Metier itself. */
 const WRITERS: readonly Client[] = [
   { id: "openclaw", name: "OpenClaw", writes: ["requires"] },
   { id: "metier", name: "Metier", writes: ["opt-in", "requires", "sandbox"] },
@@ -50,16 +50,16 @@ export const KNOWN_CLIENTS: readonly Client[] = [
   ...WRITERS,
 ];
 
-/** By its id or another name, in any case. */
+/** By its id or another name, in any letter case. */
 export function findKnownClient(name: string): Client | undefined {
   const asked = name.toLowerCase();
   return KNOWN_CLIENTS.find(({ id, alsoCalled }) => id === asked || alsoCalled?.includes(asked));
 }
 
-/** Systems with a dialect of their own, in the order in which a field names them. */
+/** Systems with their own dialect, in the order in which a field names them. */
 const DIALECTS: readonly string[] = ["claude-code", "agent-harness", "ash", "mamba", "openclaw", "metier"];
 
-/** Who knows a field that the specification does not have; Metier stands for the systems behind the presets. */
+/** Who knows a field outside the specification; Metier stands for the systems behind the presets. */
 export function dialectsOf(field: ManifestField): readonly Client[] {
   const spellings = acceptedSpellings(field);
   const knows = ({ writes, reading }: Client): boolean =>
@@ -82,13 +82,13 @@ const METIER_LAYOUT: Layout = {
   configFiles: [],
 };
 
-/** A preset's layout as it stands in the table; without a name Metier's own. */
+/** A preset's layout as in the table; without a name Metier's own. */
 export function presetLayout(name?: PresetName): Layout {
   return (name && findKnownClient(name)?.layout) ?? METIER_LAYOUT;
 }
 
 /**
- * Where to look, after the config's own directories have replaced the preset's; nowhere when discovery is off. User and
+ * Where to look, after the config's own directories have replaced the preset's; nowhere if discovery is off. User and
  * installed are absolute.
  */
 export function resolveLayout(

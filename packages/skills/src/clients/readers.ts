@@ -1,4 +1,4 @@
-/** The clients whose reading of skills is known, each with all that is known of it. A fact is as old as `seen` says. */
+/** The clients whose way of reading skills is known, each with all known facts, which are from the time in `seen`. */
 import { spellingsOf } from "@metier/base/text";
 import { SPECIFICATION_KEYS } from "../skill/manifest.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skill/manifest-fields.ts";
@@ -10,19 +10,19 @@ const CLAUDE = ".claude/skills";
 
 type LongestRule = NonNullable<DescriptionRule["longest"]>;
 
-/** What becomes of a description over the length of the specification. */
+/** What happens to a description that exceeds the specification's length. */
 const longer = (effect: Effect, words: string): LongestRule => ({
   characters: MAX_DESCRIPTION_LENGTH,
   effect,
   words,
 });
 const REFUSES_LONGER = longer("breaks", "A longer one is refused");
-/** Of the description with `when_to_use` behind it. */
+/** For the description followed by `when_to_use`. */
 const CLAUDE_LISTING_LENGTH = 1536;
-/** Of more than 5,000 tokens. Four characters are about one token of English. */
+/** For more than 5,000 tokens. Four characters are about one token of English. */
 const noteLongBody = (message: string): BodyRule => ({ characters: 20_000, effect: "note", message });
 
-/** Ways that often come together. */
+/** Peculiarities that often come together. */
 const TRIPS_AT_START = ["trips-over-byte-order-mark", "trips-over-blanks-before"] as const;
 const TOOLS_IN_WORDS = ["tools-are-a-line", "tools-without-commas"] as const;
 const METADATA_OF_TEXTS = ["metadata-is-a-map", "metadata-holds-texts"] as const;
@@ -43,7 +43,7 @@ export const READERS: readonly Client[] = [
       name: { required: true, grammar: ["specification", "breaks"], folder: "breaks" },
       description: { missing: "breaks", longest: REFUSES_LONGER },
       body: noteLongBody(
-        "The specification recommends at most 5,000 tokens; the rest belongs into files of their own.",
+        "The specification recommends at most 5,000 tokens; put the rest into separate files.",
       ),
       replaces: false,
       ways: [
@@ -79,10 +79,10 @@ export const READERS: readonly Client[] = [
         longest: {
           characters: CLAUDE_LISTING_LENGTH,
           effect: "note",
-          words: "The rest is cut from the list of skills",
+          words: "The rest is cut from the skill list",
         },
       },
-      body: noteLongBody("Once a long conversation is shortened, only the first 5,000 tokens are kept."),
+      body: noteLongBody("After a long conversation is compacted, only the first 5,000 tokens are kept."),
       replaces: ["arguments", "claude-folder", "command"],
       projectFolders: [CLAUDE],
       ways: ["needs-no-frontmatter"],
@@ -231,7 +231,7 @@ export const READERS: readonly Client[] = [
       seen: "2026",
       basis: "source",
       keys: ["id", "name", "title", "description", "category", "tags"],
-      description: { missing: "note", instead: "the first paragraph of the body is taken instead" },
+      description: { missing: "note", instead: "the first paragraph of the body is used instead" },
       projectFolders: [".skills", ".letta/skills"],
       ways: [
         "any-case-name",
@@ -327,7 +327,7 @@ export const READERS: readonly Client[] = [
       ],
       name: { required: true, grammar: ["hyphens", "breaks"], folder: "breaks" },
       description: { missing: "breaks" },
-      body: noteLongBody("More than 5,000 tokens draw a warning."),
+      body: noteLongBody("More than 5,000 tokens cause a warning."),
       replaces: ["arguments"],
       ways: ["repairs-no-yaml", "tools-are-a-list"],
     },
@@ -351,7 +351,7 @@ export const READERS: readonly Client[] = [
       keys: SPECIFICATION_KEYS,
       name: { required: true, text: true, grammar: ["plain", "breaks"], folder: "breaks" },
       description: { missing: "breaks", text: true, longest: REFUSES_LONGER },
-      body: { characters: 1024 * 1024, effect: "breaks", message: "A skill file may have 1 MiB." },
+      body: { characters: 1024 * 1024, effect: "breaks", message: "The limit for a skill file is 1 MiB." },
       ways: [
         "flat-files",
         ...TRIPS_AT_START,

@@ -1,14 +1,14 @@
-/** A yes for good: a line under `[tools]` in the user's config, as a person would write it. */
+/** A permanent yes: a line under `[tools]` in the user's config, as a person would write it. */
 import { ConfigError } from "@metier/base/errors";
 import { done, type Result, refused } from "@metier/base/result";
 import { setConfigValue } from "./edit-config.ts";
 
-/** As it stands in the file. */
+/** As written in the file. */
 export function ruleLine(pattern: string): string {
   return `${JSON.stringify(pattern)} = "allow"`;
 }
 
-/** Calls that these patterns cover are allowed from now on. Refused: the file cannot be changed. */
+/** Allows calls that these patterns cover from now on. Refused if the file cannot be changed. */
 export async function allowForGood(file: string, patterns: readonly string[]): Promise<Result<undefined>> {
   try {
     for (const pattern of patterns) {

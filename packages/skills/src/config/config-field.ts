@@ -1,39 +1,38 @@
 /**
- * One row of the config table, and what ties the table to `Config`: `fieldsOf` takes a section of `Config` and asks for
- * one row per property, whose type, default and tightening are exactly of that property's type. Below it the ways of
- * tightening.
+ * One row of the config table, and what ties the table to `Config`: `fieldsOf` takes a section of `Config` and requires
+ * one row per property, whose type, default and tightening match the property's type. Below it, the ways of tightening.
  */
 import { isInside, realPathOr } from "@metier/base/places";
 import type { KebabCase } from "../skill/manifest.ts";
 import type { ValueType, ValueTypeOf } from "./value-types.ts";
 
 export interface ConfigField extends FieldTraits {
-  /** Dotted, kebab-case; `<…>` stands for a name of the user's choosing. */
+  /** Dotted, kebab-case; `<…>` stands for a name that the user chooses. */
   readonly path: string;
   readonly type: ValueType;
   readonly default?: unknown;
-  /** How the policy combines it with what users set. Without one the policy cannot set it. */
+  /** How the policy combines it with the users' values. Absent: the policy cannot set it. */
   readonly tightening?: Tightening;
   /**
    * What a project file may do with it before it is granted. `tighten`: as `tightening` says; `ignore`: nothing;
-   * `never`: nothing, granted or not, because it is a credential, fetches one, or is a server of the user's.
+   * `never`: nothing even if granted, because it is a credential, fetches one, or is the user's server.
    */
   readonly project: "tighten" | "ignore" | "never";
 }
 
 interface FieldTraits {
   readonly description: string;
-  /** Other names for the last part of the path, kebab-case: what the systems behind the presets call it. */
+  /** Other names for the last part of the path, kebab-case, from the systems behind the presets. */
   readonly aliases?: readonly string[];
-  /** Shown as `••••`. A variable of a skill's environment says itself whether it is secret. */
+  /** Shown as `••••`. A variable in a skill's environment says itself whether it is secret. */
   readonly secret?: true;
-  /** The key whose value holds where this one is not set. */
+  /** The key whose value applies if this one is not set. */
   readonly inherits?: string;
-  /** Keys whose policy narrows this one too. */
+  /** Keys whose policy also narrows this one. */
   readonly heldBy?: readonly string[];
 }
 
-/** The rows of one section of `Config`, in the order in which they are listed. */
+/** The rows of one section of `Config`, in listing order. */
 export function fieldsOf<Section>(parent: string, rows: Rows<Section>): readonly ConfigField[] {
   return Object.entries<Omit<ConfigField, "path" | "project">>({ ...rows }).map(([key, row]) => ({
     path: `${parent}.${key}`,
@@ -42,7 +41,7 @@ export function fieldsOf<Section>(parent: string, rows: Rows<Section>): readonly
   }));
 }
 
-/** A row for every property, under its kebab-case name. A property that is always there has a default. */
+/** A row for every property, under its kebab-case name. A required property has a default. */
 type Rows<Section> = {
   readonly [Key in keyof Section & string as KebabCase<Key>]-?: Row<NonNullable<Section[Key]>> &
     (IsOptional<Section, Key> extends true
@@ -53,32 +52,32 @@ type Rows<Section> = {
 interface Row<Value> extends FieldTraits {
   readonly type: ValueTypeOf<Value>;
   readonly tightening?: TighteningOf<Value>;
-  /** Where it is not said: `tighten` if there is a `tightening`, else `ignore`. */
+  /** By default `tighten` if there is a `tightening`, else `ignore`. */
   readonly project?: "ignore" | "never";
 }
 
-/** Also of a table of names: none of them has to be there. */
+/** Also for a table of names, all of which are optional. */
 type IsOptional<Section, Key extends keyof Section> =
   Record<never, never> extends Pick<Section, Key> ? true : false;
 
 /**
- * How a value of an ungranted project file or of the policy is combined with what stands below it, so that the result is
+ * How to combine a value from an ungranted project file or the policy with the lower layers, so that the result is
  * never looser. Each way is one constant.
  */
 interface Tightening {
-  /** What the value may do, as messages and the reference page say it. */
+  /** What the value may do, for messages and the reference page. */
   readonly how: string;
   /** Whether the value can make anything stricter at all. */
   canTighten(limit: unknown): boolean;
-  /** The stricter of both. `strongest` decides where the two have nothing in common. */
+  /** The stricter of both. `strongest` decides if the two have nothing in common. */
   combine(lower: unknown, limit: unknown, strongest: "lower" | "limit"): unknown;
-  /** Combining keeps what stood below instead of shrinking it, so no part of the value is ever refused. */
+  /** Combining keeps the lower value instead of shrinking it, so no part of the value is ever refused. */
   readonly adds?: true;
-  /** The items of a list that combining takes away whole, where losing one must be said. */
+  /** The list items that combining removes entirely, if each must be reported. */
   dropped?(lower: unknown, limit: unknown): readonly string[];
 }
 
-/** One for values of type `Value`: what the table holds against `Config`. */
+/** For values of type `Value`: what the table compares with `Config`. */
 interface TighteningOf<in out Value> extends Tightening {
   canTighten(limit: Value): boolean;
   combine(lower: Value | undefined, limit: Value, strongest: "lower" | "limit"): Value | undefined;
@@ -87,7 +86,7 @@ interface TighteningOf<in out Value> extends Tightening {
 
 type Texts = readonly string[];
 
-/** For what every value can make stricter. */
+/** For keys that every value can make stricter. */
 const always = (): boolean => true;
 
 const NARROWED = { how: "may only be narrowed", canTighten: always };
@@ -155,7 +154,7 @@ export function commonDomains(a: readonly string[], b: readonly string[]): reado
   return intersect(a, b, isDomainCovered);
 }
 
-/** What lies in a folder of both lists; all paths real. */
+/** What is in a folder of both lists; all paths are real. */
 export function commonFolders(a: readonly string[], b: readonly string[]): readonly string[] {
   return intersect(a, b, isInside);
 }
@@ -165,7 +164,7 @@ export const COMMON_NAMES: TighteningOf<Texts> = {
   combine: (lower = [], limit) => lower.filter((name) => limit.includes(name)),
 };
 
-/** By real path, so that a link below an allowed folder does not lead out of it. */
+/** By real path, so that a link inside an allowed folder does not lead out of it. */
 export const COMMON_FOLDERS: TighteningOf<Texts> = {
   ...NARROWED,
   combine: (lower = [], limit) => commonFolders(lower.map(realPathOr), limit.map(realPathOr)),
@@ -173,7 +172,7 @@ export const COMMON_FOLDERS: TighteningOf<Texts> = {
     lower.filter((path) => commonFolders([realPathOr(path)], limit.map(realPathOr)).length === 0),
 };
 
-/** Of each pair that overlaps, the narrower one. */
+/** The narrower one of each overlapping pair. */
 function intersect(a: Texts, b: Texts, isCovered: (narrow: string, wide: string) => boolean): Texts {
   const common = a.flatMap((left) =>
     b.flatMap((right) => (isCovered(left, right) ? [left] : isCovered(right, left) ? [right] : [])),
@@ -181,7 +180,7 @@ function intersect(a: Texts, b: Texts, isCovered: (narrow: string, wide: string)
   return [...new Set(common)];
 }
 
-/** `*.example.com` covers what stands below `example.com`; `*` covers every host. Each for its own port alone. */
+/** `*.example.com` covers the subdomains of `example.com`; `*` covers every host. Each only for its own port. */
 function isDomainCovered(narrow: string, wide: string): boolean {
   const [inner, outer] = [splitPort(narrow), splitPort(wide)];
   if (inner.port !== outer.port) return false;

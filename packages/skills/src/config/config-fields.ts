@@ -1,8 +1,8 @@
 /**
- * Every config key, once: its type, its default, its other names, and who may set it. Loading, the environment,
- * edits, `config --explain` and the reference page are all made from this table; nothing else names a key. Also the
- * way from a key as someone wrote it to its row: kebab, snake and camel case and the other names of a key are accepted;
- * names of skills, models, providers and tools are taken as they are.
+ * Every config key once: its type, default, other names, and who may set it. Loading, the environment, edits, `config
+ * --explain` and the reference page use this table; nothing else names a key. Also finds the row for a written key:
+ * accepts kebab, snake and camel case and other names of a key; names of skills, models, providers and tools are used
+ * as written.
  */
 import { done, type Result, refused } from "@metier/base/result";
 import { nearestNames, toKebabCase } from "@metier/base/text";
@@ -20,7 +20,7 @@ import { CAPABILITY_FIELDS, MCP_FIELDS, MODEL_FIELDS } from "./service-fields.ts
 import { formatKeyPath } from "./show-config.ts";
 import { SKILL_FIELDS } from "./skill-fields.ts";
 
-/** What the policy alone sets, and what is wrong, are no sections of a file. */
+/** What only the policy sets, and the list of faults, are not sections of a file. */
 const SECTIONS: Readonly<
   Record<Exclude<keyof Config, `policy${string}` | "wrongLimits">, readonly ConfigField[]>
 > = {
@@ -38,16 +38,16 @@ const SECTIONS: Readonly<
 
 export const CONFIG_FIELDS: readonly ConfigField[] = Object.values(SECTIONS).flat();
 
-/** UPPER_CASE keys of a skill's table are its environment, exactly as written. */
+/** UPPER_CASE keys in a skill's table are its environment, exactly as written. */
 const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
-/** A place in the tree of keys: a table with known keys, or a value. */
+/** A node in the tree of keys: a table with known keys, or a value. */
 export interface FieldNode {
   readonly keys: ReadonlyMap<string, FieldNode>;
   readonly aliases: ReadonlyMap<string, string>;
-  /** Below a table of names (`models.<alias>`): what each of them is. */
+  /** For a table of names (`models.<alias>`): what each of them is. */
   readonly named?: FieldNode;
-  /** Below a skill's table: what an UPPER_CASE key is. */
+  /** For a skill's table: what an UPPER_CASE key is. */
   readonly variable?: FieldNode;
   readonly field?: ConfigField;
 }
@@ -99,8 +99,8 @@ function buildTree(fields: readonly ConfigField[]): FieldNode {
 export const FIELD_TREE: FieldNode = buildTree(CONFIG_FIELDS);
 
 /**
- * What `key` means below `node`; `undefined` when nothing. Whether it holds a table matters for names: below
- * `[skills]` a table is a skill, anything else a mistyped setting.
+ * What `key` means in `node`; `undefined` if unknown. Whether it holds a table matters for names: in `[skills]` a table
+ * is a skill, anything else a mistyped setting.
  */
 export function findKey(node: FieldNode, key: string, holdsTable: boolean): FoundKey | undefined {
   if (node.variable && VARIABLE_NAME.test(key)) return { segment: key, node: node.variable };
@@ -118,7 +118,7 @@ export interface FoundField {
   readonly segments: readonly string[];
 }
 
-/** The row for a whole path, or what is wrong with the path. `find` says what one key means. */
+/** The row for a full path, or what is wrong with it. `find` says what one key means. */
 export function findField(path: readonly string[], find: typeof findKey = findKey): Result<FoundField> {
   let node: FieldNode = FIELD_TREE;
   const segments: string[] = [];
@@ -138,7 +138,7 @@ export function findField(path: readonly string[], find: typeof findKey = findKe
   });
 }
 
-/** "Did you mean `x`?", or what there is to choose from, for a key that is not known below `node`. */
+/** "Did you mean `x`?", or the choices, for an unknown key in `node`. */
 export function suggestKey(node: FieldNode, key: string): string {
   const known = [...node.keys.keys()];
   const near = nearestNames(toKebabCase(key), [...known, ...node.aliases.keys()]);

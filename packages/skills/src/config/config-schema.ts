@@ -1,4 +1,4 @@
-/** The JSON Schema of a config file, made from the tree of keys that reads it. For editors. */
+/** The JSON Schema of a config file for editors, generated from the tree of keys that reads it. */
 import type { JsonSchema } from "@metier/base/json";
 import { spellingsOf } from "@metier/base/text";
 import type { ConfigField } from "./config-field.ts";
@@ -8,7 +8,7 @@ export function configJsonSchema(): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Metier configuration",
-    description: "A config file of a user or a project: config.toml, config.yaml or config.json.",
+    description: "A user or project config file: config.toml, config.yaml or config.json.",
     ...nodeSchema(FIELD_TREE),
   };
 }

@@ -1,4 +1,4 @@
-/** The normalised configuration: camelCase, defaults filled in, paths absolute. Made by `load-config.ts`. */
+/** The normalized configuration: camelCase, defaults filled in, absolute paths. Made by `load-config.ts`. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Scope } from "../skill/skill-name.ts";
 
@@ -19,7 +19,7 @@ export const MODEL_PROVIDERS = [
 ] as const;
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
-/** How bad a finding of a scan is, mildest first. `block`: nothing harmless looks like this. */
+/** Severities of scan findings, mildest first. `block`: nothing harmless looks like this. */
 export const SCAN_SEVERITIES = ["info", "low", "medium", "high", "block"] as const;
 /** The severity of a scan finding, mildest first. */
 export type ScanSeverity = (typeof SCAN_SEVERITIES)[number];
@@ -30,7 +30,7 @@ export type OutputFilterMode = (typeof OUTPUT_FILTERS)[number];
 export type ToolAnswer = "allow" | "ask" | "deny";
 export type DefaultExecution = "auto" | "inline" | "isolated";
 
-/** A variable of one skill: the value itself, or where it is to be fetched when a run needs it. */
+/** A variable of one skill: the value, or where to fetch it when a run needs it. */
 export type EnvironmentValue = { readonly secret: boolean } & (
   | { readonly value: string }
   | { readonly command: readonly string[] }
@@ -43,7 +43,7 @@ export interface KeychainEntry {
   readonly account: string;
 }
 
-/** An MCP server: a program that is started, or one that listens at an address. */
+/** An MCP server: a program to start, or one that listens at a URL. */
 export type McpServer = { readonly command: readonly string[] } | { readonly url: string };
 
 export interface CapabilityProviderConfig {
@@ -54,14 +54,14 @@ export interface CapabilityProviderConfig {
   readonly persistent?: boolean;
   readonly mcp?: McpServer;
   readonly timeoutSeconds?: number;
-  /** UPPER_CASE keys: variables of its process. */
+  /** UPPER_CASE keys: variables for its process. */
   readonly env?: Readonly<Record<string, EnvironmentValue>>;
 }
 
 /** `[capabilities]` */
 export interface CapabilitiesConfig {
   readonly providers: Readonly<Record<string, CapabilityProviderConfig>>;
-  /** Calls a minute, of one user and one capability. */
+  /** Calls per minute, for one user and one capability. */
   readonly rateLimit: number;
 }
 
@@ -70,16 +70,16 @@ export interface McpServerConfig {
   readonly enabled?: boolean;
   readonly command?: readonly string[];
   readonly url?: string;
-  /** Sent to a server at an address. */
+  /** Sent to a server with a URL. */
   readonly bearer?: EnvironmentValue;
   readonly timeoutSeconds?: number;
-  /** UPPER_CASE keys: variables of its process. */
+  /** UPPER_CASE keys: variables for its process. */
   readonly env?: Readonly<Record<string, EnvironmentValue>>;
 }
 
 /** `[mcp]` */
 export interface McpConfig {
-  /** By the label that is the user's name for the server. */
+  /** By the user's label for the server. */
   readonly servers: Readonly<Record<string, McpServerConfig>>;
 }
 
@@ -88,16 +88,16 @@ export interface SkillConfig {
   readonly enabled?: boolean;
   readonly model?: string;
   readonly allowChatIds?: readonly string[];
-  /** UPPER_CASE keys: the environment of this skill alone. */
+  /** UPPER_CASE keys: the environment of only this skill. */
   readonly env: Readonly<Record<string, EnvironmentValue>>;
   readonly capabilityProvider?: CapabilityProviderConfig;
-  /** Granted to this skill alone, beside `[sandbox]`. */
+  /** Granted only to this skill, in addition to `[sandbox]`. */
   readonly sandbox?: Partial<Reach>;
 }
 
-/** A skill that is to be installed, and the name that it then has. */
+/** A skill to install, and its name then. */
 export interface PluginEntry {
-  /** An address as `metier install` takes it; of a local folder its absolute path. */
+  /** An address for `metier install`; for a local folder its absolute path. */
   readonly url: string;
   readonly ref?: string | undefined;
   readonly name?: string | undefined;
@@ -112,25 +112,25 @@ export interface SkillsConfig {
   readonly disabled: readonly string[];
   /** Names and globs; empty = all. */
   readonly allow: readonly string[];
-  /** Further allow lists, from an ungranted project file and the policy: a skill must match each of them too. */
+  /** More allow lists, from an ungranted project file and the policy: a skill must match each of them too. */
   readonly allowWithin: readonly (readonly string[])[];
   readonly deny: readonly string[];
   /** Scopes, lowest precedence first. */
   readonly order: readonly Scope[];
   readonly autoDiscover: boolean;
-  /** `undefined`: the command line has bundled skills, the library has not. */
+  /** `undefined`: on in the command line, off in the library. */
   readonly bundled?: boolean;
   readonly disabledBundled: readonly string[];
   readonly enabledBundled: readonly string[];
-  /** Whether a skill below another is a skill of its own. */
+  /** Whether a skill inside another is a separate skill. */
   readonly nested: boolean;
   readonly namespaceTools: boolean;
   readonly defaultExecution: DefaultExecution;
-  /** Whether commands in the text of a trusted skill run. */
+  /** Whether commands in a trusted skill's text run. */
   readonly dynamicContext: boolean;
   readonly secretEnv: "allow" | "block";
   readonly scriptTimeoutMs: number;
-  /** Directories that replace the preset's or default ones; relative ones are below each project folder. */
+  /** Directories that replace the preset's or default ones; relative ones apply to each project folder. */
   readonly projectDirs?: readonly string[];
   readonly userDir?: string;
   readonly pluginsDir?: string;
@@ -147,26 +147,26 @@ export interface ModelConfig {
   readonly apiKey?: string;
   readonly apiKeyCommand?: readonly string[];
   readonly baseUrl?: string;
-  /** Per million tokens, in a currency of the user's choosing. */
+  /** Per million tokens, in a currency that the user chooses. */
   readonly inputPrice?: number;
   readonly outputPrice?: number;
-  /** Fewer tools and shorter descriptions; by default for `ollama` and `gguf`. */
+  /** Fewer tools and shorter descriptions; on by default for `ollama` and `gguf`. */
   readonly lean?: boolean;
-  /** For `ollama` and `gguf`: the most context to ask for. */
+  /** For `ollama` and `gguf`: the largest context to request. */
   readonly contextTokens?: number;
-  /** For `gguf`: the file, absolute or below `~`. */
+  /** For `gguf`: the file, absolute or relative to `~`. */
   readonly path?: string;
-  /** For `gguf`: the folder of `node-llama-cpp`, absolute, where it is not beside Metier. */
+  /** For `gguf`: the folder of `node-llama-cpp`, absolute, if it is not next to Metier. */
   readonly package?: string;
   /** For `claude-program`: the absolute path. */
   readonly program?: string;
-  /** For `claude-program`: the day on which the user accepted its vendor's terms. */
+  /** For `claude-program`: the day the user accepted its vendor's terms. */
   readonly acceptedTerms?: string;
 }
 
-/** The configuration in force: all layers merged, defaults filled in, paths absolute. */
+/** The effective configuration: all layers merged, defaults filled in, absolute paths. */
 export interface Config {
-  /** `[skills]`: where skills are found, which are allowed, and the settings of each. */
+  /** `[skills]`: where skills are found, which are allowed, and their settings. */
   readonly skills: SkillsConfig;
   /** `[models]`: models by alias. */
   readonly models: Readonly<Record<string, ModelConfig>>;
@@ -176,7 +176,7 @@ export interface Config {
   readonly mcp: McpConfig;
   /** Tool name or pattern → answer. */
   readonly tools: Readonly<Record<string, ToolAnswer>>;
-  /** The policy's own answers: for every call the stricter of these and of `tools` holds, however specific. */
+  /** The policy's own answers: for every call, the stricter of these and `tools` applies, however specific. */
   readonly policyTools: Readonly<Record<string, ToolAnswer>>;
   /** `[sandbox]`: what runs may reach and use. */
   readonly sandbox: SandboxConfig;
@@ -184,19 +184,19 @@ export interface Config {
   readonly scan: ScanConfig;
   /** `[install]`: where skills may be installed from. */
   readonly install: InstallConfig;
-  /** `[environments]`: whether a skill's Python and Node packages are installed, and from where. */
+  /** `[environments]`: whether to install a skill's Python and Node packages, and from where. */
   readonly environments: EnvironmentsConfig;
   /** `[runs]`: the limits of a run. */
   readonly runs: RunsConfig;
-  /** The policy's own limits: what a skill or a call asks for over `runs` ends here. */
+  /** The policy's own limits, which cap what a skill or a call asks for beyond `runs`. */
   readonly policyRuns: Partial<RunsConfig>;
-  /** The policy's own `skills.script-timeout-ms`: what a call asks for over it ends here. */
+  /** The policy's own `skills.script-timeout-ms`, which caps what a call asks for. */
   readonly policyScriptTimeoutMs?: number;
-  /** Values that restrict runs and are wrong, one sentence each: no run starts before they are corrected. */
+  /** Invalid values that restrict runs, one sentence each: no run starts until they are fixed. */
   readonly wrongLimits?: readonly string[];
 }
 
-/** What the user lets skills reach: `network` domains, `read` and `write` absolute paths. */
+/** What skills may reach: `network` domains, `read` and `write` absolute paths. */
 export interface Reach {
   readonly network: readonly string[];
   readonly read: readonly string[];
@@ -214,9 +214,9 @@ export interface SandboxConfig extends Reach {
 
 /** `[scan]` */
 export interface ScanConfig {
-  /** From which severity of finding on an untrusted skill is blocked. */
+  /** The lowest severity that blocks an untrusted skill. */
   readonly block: ScanSeverity;
-  /** Ids of rules that are not applied. */
+  /** Ids of rules to skip. */
   readonly ignore: readonly string[];
   /** Files of accepted findings, absolute. */
   readonly baseline: readonly string[];
@@ -224,7 +224,7 @@ export interface ScanConfig {
 
 /** `[install]` */
 export interface InstallConfig {
-  /** Hosts of private networks that skills may be installed from. */
+  /** Private network hosts that skills may be installed from. */
   readonly privateHosts: readonly string[];
 }
 
@@ -247,7 +247,7 @@ export interface RunsConfig {
   readonly outputFilter: OutputFilterMode;
 }
 
-/** Lowest first. `policy` stands last and can only tighten. */
+/** Lowest first. `policy` comes last and can only tighten. */
 export type Layer = "default" | "preset" | "user" | "project" | "environment" | "option" | "policy";
 
 /** Where a config value was set. */
@@ -256,16 +256,16 @@ export interface Origin {
   readonly layer: Layer;
   /** The file, or the environment variable's name, or the flag. */
   readonly where?: string;
-  /** 1-based line in the file; absent when it isn't known or there is no file. */
+  /** 1-based line in the file; absent if unknown or there is no file. */
   readonly line?: number | undefined;
 }
 
-/** Where an effective value came from, and what it replaced. Secret values are already redacted here. */
+/** Where an effective value came from, and what it replaced. Secret values are already redacted. */
 export interface ValueOrigin extends Origin {
   readonly value: unknown;
-  /** It did not replace the layer below but was combined with it, to the stricter side. */
+  /** It did not replace the lower layer but was combined with it, on the stricter side. */
   readonly tightens: boolean;
-  /** The layers below that set it too, the one it replaced last first. */
+  /** The lower layers that also set it, the most recently replaced first. */
   readonly overridden: readonly { readonly origin: Origin; readonly value: unknown }[];
 }
 
@@ -277,14 +277,14 @@ export interface LayerReport {
 
 export interface ProjectFile {
   readonly path: string;
-  /** Hex; what a grant binds to. */
+  /** Hex; what a grant is bound to. */
   readonly sha256: string;
   readonly granted: boolean;
-  /** What a grant would put in force and is ignored without one, as `key = value`; secrets are not shown. */
+  /** What a grant would enable and is ignored without one, as `key = value`; secrets are not shown. */
   readonly ungranted?: readonly string[] | undefined;
 }
 
-/** The configuration in force, with the origin of every value. */
+/** The effective configuration, with the origin of every value. */
 export interface LoadedConfig {
   /** The values, merged from all layers. */
   readonly config: Config;

@@ -1,6 +1,6 @@
 /**
- * Edits of config files by commands. A key and its value are checked against the table first; a broken file is
- * refused, and comments are kept. Everything here throws `ConfigError`.
+ * Edits config files for commands. Keys and values are checked against the table first; a broken file is refused, and
+ * comments are kept. Everything here throws `ConfigError`.
  */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -14,16 +14,16 @@ import { isTable } from "./value-types.ts";
 
 interface ConfigEdit {
   readonly file: string;
-  /** In any spelling; `parseKeyPath` makes it from dotted text. */
+  /** In any spelling; `parseKeyPath` parses dotted text. */
   readonly path: readonly string[];
-  /** A project file does not take keys and secrets. */
+  /** A project file does not accept keys and secrets. */
   readonly target?: "user" | "project" | undefined;
 }
 
 /** Whether a value is allowed does not depend on where its paths lead. */
 const ANYWHERE = { home: "/", base: "/" };
 
-/** Text from the command line as the value the key's type makes of it. */
+/** Converts command line text to a value of the key's type. */
 export function parseConfigValue(path: readonly string[], text: string): unknown {
   const { field, segments } = requireField({ path });
   const value = field.type.fromText(text);
@@ -31,17 +31,14 @@ export function parseConfigValue(path: readonly string[], text: string): unknown
   return value;
 }
 
-/** Answers whether the file changed, like the others below. */
+/** Returns whether the file changed, like the others below. */
 export async function setConfigValue(edit: ConfigEdit & { readonly value: unknown }): Promise<boolean> {
   const { field, segments } = requireField(edit);
   requireValue(field, segments, edit.value);
   return editConfigFile(edit.file, segments, () => edit.value);
 }
 
-/**
- * A whole table, in place of the one that is there: each key is checked as by itself. The comment stands above it where
- * the format has comments.
- */
+/** Replaces a whole table: each key is checked separately. The comment goes above it if the format has comments. */
 export async function setConfigTable(
   edit: ConfigEdit & { readonly values: Table; readonly comment: readonly string[] },
 ): Promise<boolean> {
@@ -81,8 +78,8 @@ function requireField({ path, target }: Pick<ConfigEdit, "path" | "target">): Fo
   }
   const { field, segments } = found.value;
   if (target === "project" && field.project === "never") {
-    throw new ConfigError(`\`${formatKeyPath(segments)}\` is read from the user file only.`, undefined, {
-      hint: "Leave `--project` out, so that it is not shared with the project.",
+    throw new ConfigError(`\`${formatKeyPath(segments)}\` is read only from the user file.`, undefined, {
+      hint: "Remove `--project`, so that it is not shared with the project.",
     });
   }
   return found.value;
@@ -105,7 +102,7 @@ function requireValue(
   if (field.type.read(value, ANYWHERE) !== undefined) return;
   const key = formatKeyPath(segments);
   throw new ConfigError(`\`${key}\` cannot be ${showConfigValue(field, written)}.`, undefined, {
-    hint: `Allowed is ${field.type.allowed}.`,
+    hint: `Allowed: ${field.type.allowed}.`,
   });
 }
 
@@ -119,9 +116,9 @@ type Table = Readonly<Record<string, unknown>>;
 const MOST_ATTEMPTS = 10;
 
 /**
- * One change to one file: read, edited as text, replaced as a whole. When someone else wrote the file meanwhile, the edit
- * starts over on what they wrote. `change` gets what stands in the file for the key, and answers what shall stand there;
- * `undefined` is nothing.
+ * One change to one file: read, edited as text, replaced as a whole. If someone else wrote the file in the meantime,
+ * the edit starts over on their version. `change` gets the key's value in the file and returns the new one; `undefined`
+ * is none.
  */
 export async function editConfigFile(
   file: string,
@@ -138,8 +135,8 @@ export async function editConfigFile(
     removeLeftovers(file);
     if (replaceIfSame(file, text, edited)) return true;
   }
-  throw new ConfigError(`\`${file}\` kept changing while it was edited.`, file, {
-    hint: "Close what else writes it, then try again.",
+  throw new ConfigError(`\`${file}\` kept changing during the edit.`, file, {
+    hint: "Close the program that writes to it, then try again.",
   });
 }
 
@@ -150,11 +147,11 @@ async function readForEdit(
   if (reading.status === "absent") return { text: undefined, values: {} };
   if (reading.status === "loaded")
     return { text: reading.bytes.toString("utf8"), values: reading.document.values };
-  const hint = "Repair it first; nothing was changed.";
+  const hint = "Fix it first; nothing was changed.";
   throw new ConfigError(reading.diagnostic.message, file, { hint });
 }
 
-/** The spelling that is there is kept; of several, one is left. */
+/** Keeps the existing spelling; of several, one is left. */
 function planChanges(
   file: string,
   values: Table,
@@ -183,7 +180,7 @@ function findSpellings(
   });
 }
 
-/** Below the tables that are there, as they are written; from there on in the canonical spelling. */
+/** Inside the existing tables, as written; from there on in the canonical spelling. */
 function newPath(file: string, values: Table, segments: readonly string[]): readonly string[] {
   for (let length = segments.length - 1; length > 0; length--) {
     const [parent] = findSpellings(values, FIELD_TREE, segments.slice(0, length));
@@ -191,7 +188,7 @@ function newPath(file: string, values: Table, segments: readonly string[]): read
     const table = parent.reduce<unknown>((holder, key) => (holder as Table)[key], values);
     if (isTable(table) || table === null) return [...parent, ...segments.slice(length)];
     throw new ConfigError(`\`${formatKeyPath(parent)}\` in \`${file}\` is not a table.`, file, {
-      hint: "Make it one, or remove it; nothing was changed.",
+      hint: "Make it a table, or remove it; nothing was changed.",
     });
   }
   return segments;
@@ -203,7 +200,7 @@ async function editText(file: string, text: string, changes: readonly DocumentCh
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError(`\`${file}\` cannot be edited: ${reason}.`, file, {
-      hint: "Change the file by hand; nothing was changed.",
+      hint: "Edit the file yourself; nothing was changed.",
       cause,
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Keeps the list `skills.plugins` of a config file what the commands make of it. Entries keep their spelling, comments
- * stay, and what is there already is not written again. Throws `ConfigError` like all edits.
+ * Updates the `skills.plugins` list of a config file for commands. Entries keep their spelling, comments stay, and
+ * existing content is not rewritten. Throws `ConfigError` like all edits.
  */
 import { ConfigError } from "@metier/base/errors";
 import { toKebabCase } from "@metier/base/text";
@@ -11,13 +11,13 @@ import { isTable } from "./value-types.ts";
 
 const PLUGINS_KEY = ["skills", "plugins"];
 
-/** An entry as a file has it: an address, or a table. */
+/** An entry as in a file: an address, or a table. */
 type WrittenPlugin = unknown;
 
-/** What an address and a reference mean, however they are written. */
+/** What an address and a reference mean, in any spelling. */
 export type PluginMeaning = (source: Pick<PluginEntry, "url" | "ref">) => string;
 
-/** One that is called alike gets the new address and reference, if they mean anything else; the rest of it stays. */
+/** An entry with the same name gets the new address and reference if they mean something else; the rest stays. */
 export async function addPlugins(
   file: string,
   entries: readonly PluginEntry[],
@@ -28,7 +28,7 @@ export async function addPlugins(
   );
 }
 
-/** Answers whether the file changed, like the others. */
+/** Returns whether the file changed, like the others. */
 export async function removePlugins(
   file: string,
   isRemoved: (entry: Pick<PluginEntry, "url" | "name">) => boolean,
@@ -41,7 +41,7 @@ export async function removePlugins(
   });
 }
 
-/** Only where an entry says otherwise: an entry that says nothing is enabled. */
+/** Only if an entry says otherwise: by default an entry is enabled. */
 export async function enablePlugin(file: string, name: string, enabled: boolean): Promise<boolean> {
   return editConfigFile(file, PLUGINS_KEY, (current) => {
     const isMeant = (written: WrittenPlugin): boolean =>
@@ -79,7 +79,7 @@ function textAt(written: WrittenPlugin, key: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Keys keep the spelling and the place they have; a bare address becomes a table; what has no value goes. */
+/** Keys keep their spelling and position; a bare address becomes a table; keys without a value are removed. */
 function withKeys(written: WrittenPlugin, keys: Readonly<Record<string, unknown>>): WrittenPlugin {
   const table = isTable(written) ? written : { url: written };
   const spellings = new Map(Object.keys(table).map((key) => [toKebabCase(key), key]));
@@ -92,5 +92,5 @@ function toEntries(current: unknown, file: string): readonly WrittenPlugin[] {
   if (current === undefined || current === null) return [];
   if (Array.isArray(current)) return current;
   const message = `\`skills.plugins\` in \`${file}\` is not a list.`;
-  throw new ConfigError(message, file, { hint: "Make it one, or remove it; nothing was changed." });
+  throw new ConfigError(message, file, { hint: "Make it a list, or remove it; nothing was changed." });
 }

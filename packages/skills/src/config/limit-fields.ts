@@ -1,6 +1,6 @@
 /**
- * The keys of `[tools]`, `[sandbox]`, `[scan]`, `[install]`, `[environments]` and `[runs]`: what skills may do here, what holds them,
- * and how much a run may use.
+ * The keys of `[tools]`, `[sandbox]`, `[scan]`, `[install]`, `[environments]` and `[runs]`: what skills may do, what
+ * contains them, and how much a run may use.
  */
 import {
   type Config,
@@ -27,7 +27,7 @@ import { BOOLEAN, integer, oneOf, PATHS, PRICE, TEXTS, WEB_ADDRESS } from "./val
 export const TOOL_FIELDS: readonly ConfigField[] = fieldsOf<Config["tools"]>("tools", {
   "<tool>": {
     type: oneOf("allow", "ask", "deny"),
-    description: 'The answer to a tool call, by tool name or by pattern: `"bash(git:*)"`.',
+    description: 'What happens to a tool call, by tool name or pattern: `"bash(git:*)"`.',
     tightening: stricterOf("allow", "ask", "deny"),
   },
 });
@@ -47,14 +47,14 @@ export const SANDBOX_FIELDS: readonly ConfigField[] = fieldsOf<SandboxConfig>("s
   },
   read: {
     type: PATHS,
-    description: "Paths outside of the working directory that any trusted skill may read.",
+    description: "Paths outside the working directory that any trusted skill may read.",
     default: [],
     project: "ignore",
     tightening: COMMON_FOLDERS,
   },
   write: {
     type: PATHS,
-    description: "Folders that any trusted skill may write to, and so read.",
+    description: "Folders that any trusted skill may write to, and read.",
     default: [],
     project: "ignore",
     tightening: COMMON_FOLDERS,
@@ -63,20 +63,20 @@ export const SANDBOX_FIELDS: readonly ConfigField[] = fieldsOf<SandboxConfig>("s
   programs: {
     type: TEXTS,
     description:
-      "Further programs that sandboxed commands find: a name on your PATH, a file, or an installation folder with `bin`.",
+      "Extra programs for sandboxed commands: a name on your PATH, a file, or an installation folder with `bin`.",
     default: [],
     project: "ignore",
     tightening: COMMON_NAMES,
   },
   "memory-mb": {
     type: integer(64, 1_048_576, "megabytes"),
-    description: "How much memory the processes of one command may use together.",
+    description: "How much memory all processes of one command may use together.",
     default: 4096,
     tightening: SMALLER,
   },
   processes: {
     type: integer(8, 32_768, "processes"),
-    description: "How many processes one command may have at a time.",
+    description: "How many processes one command may run at the same time.",
     default: 256,
     tightening: SMALLER,
   },
@@ -91,22 +91,20 @@ export const SANDBOX_FIELDS: readonly ConfigField[] = fieldsOf<SandboxConfig>("s
 export const SCAN_FIELDS: readonly ConfigField[] = fieldsOf<ScanConfig>("scan", {
   block: {
     type: oneOf(...SCAN_SEVERITIES),
-    description:
-      "From which severity of finding on an untrusted skill is blocked: neither installed nor used.",
+    description: "The lowest severity that blocks an untrusted skill from being installed or used.",
     default: "block",
     tightening: stricterOf(...SCAN_SEVERITIES.toReversed()),
   },
   ignore: {
     type: TEXTS,
-    description: "Rules of the scan that are not applied, by id.",
+    description: "Scan rules to skip, by id.",
     default: [],
     project: "ignore",
     tightening: COMMON_NAMES,
   },
   baseline: {
     type: PATHS,
-    description:
-      "Files of findings that were looked at and accepted, as `metier scan --write-baseline` makes them.",
+    description: "Files with accepted findings, as written by `metier scan --write-baseline`.",
     default: [],
     project: "ignore",
     tightening: COMMON_FOLDERS,
@@ -117,7 +115,7 @@ export const INSTALL_FIELDS: readonly ConfigField[] = fieldsOf<InstallConfig>("i
   "private-hosts": {
     type: TEXTS,
     description:
-      "Hosts of private networks that skills may be installed from over `https:`, as `git.corp.example`, `git.corp.example:8443` or `10.1.2.3`.",
+      "Hosts in private networks that skills may be installed from over `https:`, such as `git.corp.example`, `git.corp.example:8443` or `10.1.2.3`.",
     default: [],
     project: "never",
     tightening: COMMON_DOMAINS,
@@ -127,14 +125,14 @@ export const INSTALL_FIELDS: readonly ConfigField[] = fieldsOf<InstallConfig>("i
 export const ENVIRONMENT_FIELDS: readonly ConfigField[] = fieldsOf<EnvironmentsConfig>("environments", {
   build: {
     type: BOOLEAN,
-    description: "Whether the Python and Node packages that a trusted skill locks are installed for it.",
+    description: "Whether to install the Python and Node packages that a trusted skill locks.",
     default: true,
     tightening: onlyTo(false),
   },
-  "python-index": { type: WEB_ADDRESS, description: "Where Python packages come from; by default PyPI." },
+  "python-index": { type: WEB_ADDRESS, description: "Where Python packages come from; default: PyPI." },
   "node-registry": {
     type: WEB_ADDRESS,
-    description: "Where Node packages come from; by default the registry that npm is set to.",
+    description: "Where Node packages come from; default: the registry that npm uses.",
   },
 });
 
@@ -142,7 +140,7 @@ export const LIMIT_FIELDS: readonly ConfigField[] = fieldsOf<RunsConfig>("runs",
   "max-iterations": {
     type: integer(1, 1000, "steps"),
     description:
-      "How often a run may ask its model; a skill's own `max-iterations` may ask for less or more.",
+      "How many times a run may call its model; a skill's `max-iterations` may ask for less or more.",
     default: 10,
     tightening: SMALLER,
   },
@@ -154,36 +152,36 @@ export const LIMIT_FIELDS: readonly ConfigField[] = fieldsOf<RunsConfig>("runs",
   },
   "max-tokens": {
     type: integer(1, 1_000_000_000, "tokens"),
-    description: "How many tokens a run may use, with the runs it starts; without it there is no such limit.",
+    description: "How many tokens a run may use, including the runs it starts; default: no limit.",
     tightening: SMALLER,
   },
   "max-cost": {
     type: PRICE,
-    description: "What a run may cost, in US dollars or in the currency of your own prices.",
+    description: "What a run may cost, in US dollars, or in your prices' currency.",
     tightening: SMALLER,
   },
   "max-cost-per-day": {
     type: PRICE,
     description:
-      "What all runs of a day may cost together, counted from the kept logs; a run over it does not start, or is stopped.",
+      "What all runs of a day may cost together, counted from the kept logs; at the limit, runs stop and new ones do not start.",
     tightening: SMALLER,
   },
   "max-output-bytes": {
     type: integer(1, 1_000_000_000, "bytes"),
-    description: "How much a run's model may write, with its reasoning and the input of its tool calls.",
+    description: "How much a run's model may write, including reasoning and tool call input.",
     default: 1_000_000,
     tightening: SMALLER,
   },
   "max-depth": {
     type: integer(1, 10, "runs"),
-    description: "How deep skills may start one another.",
+    description: "How many levels deep skills may start each other.",
     default: 3,
     tightening: SMALLER,
   },
   "output-filter": {
     type: oneOf(...OUTPUT_FILTERS),
     description:
-      "What becomes of a tool's output that reads like instructions: `mark` it as data, `block` it, or `off`.",
+      "What to do with tool output that reads like instructions: `mark` it as data, `block` it, or `off`.",
     default: "mark",
     tightening: stricterOf(...OUTPUT_FILTERS),
   },

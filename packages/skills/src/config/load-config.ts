@@ -1,6 +1,6 @@
 /**
- * All layers of configuration merged into one `Config` in which each value knows its origin. Lowest first:
- * defaults < preset < user file < project file < environment < options < policy, which only tightens.
+ * Merges all config layers into one `Config` in which each value knows its origin. Lowest first: defaults < preset <
+ * user file < project file < environment < options < policy, which only tightens.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Places } from "@metier/base/places";
@@ -25,7 +25,7 @@ import { ALLOW_LISTS } from "./value-types.ts";
 const POLICY_FILE = "/etc/metier/policy.toml";
 const PREFIX = "METIER_";
 
-/** A flag of the command line or an option of the library, in the shape of a config file. */
+/** A command line flag or library option, in the shape of a config file. */
 export interface ConfigOverride {
   /** What set it, for messages: `--path`. */
   readonly where: string;
@@ -40,18 +40,18 @@ export interface LoadConfigOptions {
   readonly environment: Environment;
   /** Later ones win. */
   readonly overrides?: readonly ConfigOverride[] | undefined;
-  /** Named by the user: it is read in place of the project's file and counts as granted. */
+  /** Named by the user: it replaces the project's file and counts as granted. */
   readonly configFile?: string | undefined;
   readonly preset?: PresetName | undefined;
-  /** Whether the user has granted this project file, bound to its content. Without it nothing is granted. */
+  /** Whether the user has granted this project file with this content. Absent: nothing is granted. */
   projectGrant?(file: string, sha256: string): boolean;
-  /** For tests only: neither the environment nor a flag may choose the policy. */
+  /** Only for tests: neither the environment nor a flag may choose the policy. */
   readonly policyFile?: string | undefined;
 }
 
 interface ReadOverride extends LayerReading, Pick<ConfigOverride, "where" | "append"> {}
 
-/** Throws `ConfigError` for a `configFile` that cannot be used and for a policy that cannot be read. */
+/** Throws `ConfigError` for an unusable `configFile` and an unreadable policy. */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { places, environment, cwd } = options;
   const { home } = places;
@@ -110,7 +110,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   };
 }
 
-/** The user's own limits may be in it: a file that cannot be read is not the same as one that limits nothing. */
+/** It may contain the user's own limits: an unreadable file is not the same as one without limits. */
 function describeBroken({
   report,
   diagnostics,
@@ -121,7 +121,7 @@ function describeBroken({
 
 function describeWrongLimit({ code, message, path, line }: Diagnostic): readonly string[] {
   if (code !== "config.invalid-limit") return [];
-  return [`${message} It stands in \`${path}\`${line === undefined ? "" : `, line ${line}`}.`];
+  return [`${message} It is in \`${path}\`${line === undefined ? "" : `, line ${line}`}.`];
 }
 
 function readOverrides({ cwd, places, overrides = [], preset }: LoadConfigOptions): readonly ReadOverride[] {
@@ -134,7 +134,7 @@ function readOverrides({ cwd, places, overrides = [], preset }: LoadConfigOption
   }));
 }
 
-/** The preset decides which layers there are, so it is looked up before they are merged. */
+/** The preset decides which layers exist, so it is looked up before they are merged. */
 function choosePreset(layers: readonly LayerReading[]): PresetName | undefined {
   const isPreset = ({ field }: Assignment): boolean => field.path === "skills.preset";
   return layers.flatMap(({ assignments }) => assignments).findLast(isPreset)?.value as PresetName | undefined;
@@ -156,8 +156,8 @@ function reportOverrides(overrides: readonly ReadOverride[]): readonly LayerRepo
 type Table = { [key: string]: unknown };
 
 /**
- * The merged values as the rest of Metier reads them: nested, camelCase, frozen. They are a `Config`, since `fieldsOf` has
- * held the row of each against its property, and each property that is always there has a default.
+ * The merged values as the rest of Metier reads them: nested, camelCase, frozen. They are a `Config`, since `fieldsOf`
+ * has compared each row with its property, and every required property has a default.
  */
 function buildConfig(
   values: ConfigValues,
@@ -195,13 +195,13 @@ function buildConfig(
   return freezeDeep(config) as unknown as Config;
 }
 
-/** A table for each skill that is named, with an environment even where no variable is. */
+/** A table for each named skill, with an environment even without variables. */
 function skillTables(values: ConfigValues): Table {
   const named = [...values.values()].filter(({ field }) => field.path.startsWith("skills.<skill>."));
   return table(Object.fromEntries(named.map(({ segments }) => [segments[1], table({ env: table() })])));
 }
 
-/** The first list is the user's own; what tightened it are further ones. */
+/** The first list is the user's own; those that tightened it follow. */
 function setAllowLists(config: Table, [own = [], ...further]: readonly unknown[]): void {
   setDeep(config, ["skills", "allow"], own);
   setDeep(config, ["skills", "allowWithin"], further);
@@ -218,7 +218,7 @@ function propertyPath({ field, segments }: FoundField): readonly string[] {
   });
 }
 
-/** Redacted, in the order of the table, then by name. */
+/** Redacted, in table order, then by name. */
 function traceOrigins(values: ConfigValues): ReadonlyMap<string, ValueOrigin> {
   const rank = new Map(CONFIG_FIELDS.map(({ path }, index) => [path, index]));
   const sorted = [...values.values()].sort(
@@ -239,7 +239,7 @@ function traceOrigins(values: ConfigValues): ReadonlyMap<string, ValueOrigin> {
   );
 }
 
-/** A single allow list is shown as the list that was written. */
+/** A single allow list is shown as written. */
 function shownValue(field: ConfigField, value: unknown): unknown {
   const isSingle = field.type === ALLOW_LISTS && Array.isArray(value) && value.length === 1;
   return redactValue(field, isSingle ? value[0] : value);

@@ -1,6 +1,6 @@
 /**
- * How layers become one set of values. Users' own layers replace what stands below them; a project file without a
- * grant and the policy only tighten it. Every value remembers where it came from and what it replaced.
+ * Merges layers into one set of values. Users' own layers replace lower ones; a project file without a grant and the
+ * policy only tighten. Every value remembers where it came from and what it replaced.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -30,7 +30,7 @@ export function defaultValues(): ConfigValues {
   return values;
 }
 
-/** A layer of the user's own: it replaces, or with `append` adds to lists. */
+/** A user's own layer: it replaces or, with `append`, adds to lists. */
 export function applyLayer(values: ConfigValues, assignments: readonly Assignment[], append = false): void {
   for (const assignment of assignments) {
     const lower = values.get(formatKeyPath(assignment.segments))?.value;
@@ -43,9 +43,9 @@ export function applyLayer(values: ConfigValues, assignments: readonly Assignmen
 }
 
 interface ProjectOutcome {
-  /** One for each key that was ignored in whole or in part. */
+  /** One for each key that was fully or partly ignored. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What of it a grant would put in force, as `key = value`. */
+  /** What a grant would enable, as `key = value`. */
   readonly ungranted: readonly string[];
 }
 
@@ -71,11 +71,11 @@ export function applyProject(
   return { diagnostics, ungranted };
 }
 
-/** What of an ungranted assignment was refused, as the end of a sentence; `undefined` when nothing was. */
+/** What was refused of an ungranted assignment, as the end of a sentence; `undefined` if nothing was. */
 function tightenByProject(values: ConfigValues, assignment: Assignment): string | undefined {
   const { field, value } = assignment;
   const { tightening } = field;
-  if (field.project !== "tighten" || !tightening) return "only a granted one may set this key";
+  if (field.project !== "tighten" || !tightening) return "only a granted file may set this key";
   const lower = lowerValue(values, assignment);
   if (isDeepStrictEqual(lower, value)) return undefined;
   const refusal = `without a grant this key ${tightening.how}`;
@@ -86,8 +86,8 @@ function tightenByProject(values: ConfigValues, assignment: Assignment): string 
 }
 
 /**
- * The policy: nothing above it, and it never loosens. The result holds a diagnostic for what cannot tighten, and one for
- * each path that someone asked for and the policy takes away.
+ * The policy: nothing overrides it, and it never loosens. The result has a diagnostic for what cannot tighten, and one
+ * for each requested path that the policy removes.
  */
 export function applyPolicy(values: ConfigValues, assignments: readonly Assignment[]): readonly Diagnostic[] {
   return assignments.flatMap((assignment) => {
@@ -117,7 +117,7 @@ function setValue(values: ConfigValues, assignment: Assignment, tightens = false
   values.set(path, { ...assignment, tightens, overridden });
 }
 
-/** What holds so far: the key's own value, or that of the key it inherits from. */
+/** The value so far: the key's own, or that of the key it inherits from. */
 function lowerValue(values: ConfigValues, { field, segments }: FoundField): unknown {
   const own = values.get(formatKeyPath(segments));
   return own ? own.value : field.inherits && values.get(field.inherits)?.value;
@@ -128,8 +128,8 @@ function reportUserOnly(assignment: Assignment, userFile: string): Diagnostic {
   return reportAt(assignment, {
     code: "config.user-only",
     severity: "warning",
-    message: `\`${key}\` is ignored here: keys, secrets, MCP servers and private hosts are read from the user file only.`,
-    hint: `Move it to \`${userFile}\`, and remove it here, where others may read it.`,
+    message: `\`${key}\` is ignored here: keys, secrets, MCP servers and private hosts are read only from the user file.`,
+    hint: `Move it to \`${userFile}\` and remove it here, where others may read it.`,
   });
 }
 
@@ -137,7 +137,7 @@ function reportNotGranted(assignment: Assignment, refusal: string, userFile: str
   return reportAt(assignment, {
     code: "config.not-granted",
     severity: "warning",
-    message: `${show(assignment)} is ignored, as this project file is not granted: ${refusal}.`,
+    message: `${show(assignment)} is ignored because this project file is not granted: ${refusal}.`,
     hint: forReader({
       command: `Read the file, then run \`metier trust\` in its folder; or set the key in \`${userFile}\`.`,
       program: `Read the file, then set the key in \`${userFile}\` or in the \`config\` option.`,
@@ -150,7 +150,7 @@ function reportCannotTighten(assignment: Assignment): Diagnostic {
   return reportAt(assignment, {
     code: "config.policy-cannot-tighten",
     severity: "error",
-    message: `${show(assignment)} makes nothing stricter, so the policy cannot set it.`,
+    message: `${show(assignment)} is not stricter, so a policy cannot set it.`,
     hint: tightening
       ? `In a policy this key ${tightening.how}.`
       : `Remove it. A policy may set: ${policyKeys().join(", ")}.`,
@@ -161,9 +161,9 @@ function reportDropped(assignment: Assignment, path: string): Diagnostic {
   return {
     code: "config.policy-drops-path",
     severity: "warning",
-    message: `\`${path}\` is not used: the ${formatOrigin(assignment.origin)} has ${show(assignment)}, and it lies in none of these.`,
+    message: `\`${path}\` is not used: the ${formatOrigin(assignment.origin)} has ${show(assignment)}, and the path is in none of these.`,
     path,
-    hint: "Move it into one of them, or ask whoever administers this machine.",
+    hint: "Move it into one of them, or ask the administrator of this machine.",
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * From the values of one layer to assignments: which key of the table gets which checked value, and from where. A layer is
- * a file, an option, or the variables of the environment.
+ * Turns the values of one layer into assignments: which key gets which checked value, and from where. A layer is a
+ * file, an option, or environment variables.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -35,7 +35,7 @@ interface LayerValues {
   readonly values: Readonly<Record<string, unknown>>;
   readonly context: ReadContext;
   locate?(path: readonly string[]): Position | undefined;
-  /** Another system's file: the sections Metier shares with it. What it does not know there is only noted. */
+  /** Another system's file: the sections that Metier shares with it. Unknown keys there are only noted. */
   readonly sections?: readonly string[] | undefined;
 }
 
@@ -62,7 +62,7 @@ class LayerReader {
     this.#layer = layer;
   }
 
-  /** `written` is the path as it stands there, `path` the canonical one. */
+  /** `written` is the path as written, `path` the canonical one. */
   readTable(
     node: FieldNode,
     table: Readonly<Record<string, unknown>>,
@@ -89,9 +89,9 @@ class LayerReader {
   ): void {
     const value = field.type.read(raw, this.#layer.context);
     if (value === undefined) {
-      const fault = `is ${showConfigValue(field, raw)}; allowed is ${field.type.allowed}`;
+      const fault = `is ${showConfigValue(field, raw)}; allowed: ${field.type.allowed}`;
       const isReserved = isTable(raw) && segments.length === 2 && segments[0] === "skills";
-      const reserved = `\`${segments[1]}\` is a setting of \`[skills]\`; no skill is set up by that name.`;
+      const reserved = `\`${segments[1]}\` is a setting of \`[skills]\`, so it cannot be a skill's name here.`;
       if (restrictsRuns(field)) this.#reportLimit(written, fault);
       else this.#reportInvalid(written, fault, isReserved ? reserved : undefined);
       return;
@@ -104,8 +104,8 @@ class LayerReader {
       this.#report(written, {
         code: "config.spelled-twice",
         severity: "error",
-        message: `\`${showKeyPath(written)}\` says something else than another spelling of it before.`,
-        hint: `Keep one of them, best as \`${showKeyPath(segments)}\`; until then neither counts.`,
+        message: `\`${showKeyPath(written)}\` contradicts an earlier spelling of the same key.`,
+        hint: `Keep one of them, preferably \`${showKeyPath(segments)}\`; until then both are ignored.`,
       });
       return;
     }
@@ -117,7 +117,7 @@ class LayerReader {
   #reportUnknown(node: FieldNode, written: readonly string[], isTableValue: boolean): void {
     const key = showKeyPath(written);
     if (this.#layer.sections) {
-      const message = `\`${key}\` means nothing to Metier and is not used.`;
+      const message = `Metier does not know \`${key}\` and ignores it.`;
       this.#report(written, { code: "config.not-used", severity: "info", message });
       return;
     }
@@ -125,10 +125,10 @@ class LayerReader {
       this.#reportInvalid(written, "must be a table");
       return;
     }
-    const variables = node.variable ? " Variables for the skill are written in UPPER_CASE." : "";
+    const variables = node.variable ? " Write the skill's variables in UPPER_CASE." : "";
     const hint = `${suggestKey(node, written.at(-1) ?? "")}${variables}`.trim();
     const message = `\`${key}\` is not a config key.`;
-    // A limit with a typing error in its name would be no limit.
+    // A limit with a typo in its name would not limit anything.
     if (written[0] === "runs") {
       this.#reportLimit(written, "is not a config key", hint || undefined);
       return;
@@ -139,7 +139,7 @@ class LayerReader {
   #reportInvalid(
     written: readonly string[],
     fault: string,
-    hint = "Correct the value; until then it is ignored.",
+    hint = "Fix the value; until then it is ignored.",
   ): void {
     this.#report(written, {
       code: "config.invalid-value",
@@ -163,7 +163,7 @@ class LayerReader {
   }
 }
 
-/** What a wrong value of it would leave open: what runs may spend, how far they may go, which tools they may use. */
+/** What an invalid value would leave open: what runs may spend, how far they may go, which tools they may use. */
 function restrictsRuns({ path, type, tightening }: ConfigField): boolean {
   const isLimit = tightening !== undefined && /^(?:runs|tools)\./.test(path);
   return isLimit || type === PRICE;
@@ -174,13 +174,13 @@ function wrongLimit(message: string): Omit<Diagnostic, "path"> {
     code: "config.invalid-limit",
     severity: "error",
     message,
-    hint: "Correct it: no run starts until then.",
+    hint: "Fix it: no run starts until then.",
   };
 }
 
 /**
- * `METIER_SKILLS__AUTO_DISCOVER=false`: a double underscore stands for nesting, and the table types the text. Variables
- * without one (`METIER_HOME`) are not config. Prefixes lowest first: what a later one sets wins.
+ * `METIER_SKILLS__AUTO_DISCOVER=false`: a double underscore means nesting, and the table types the text. Variables
+ * without one (`METIER_HOME`) are not config. Prefixes lowest first: a later one wins.
  */
 export function readEnvironment(
   environment: Environment,
@@ -202,7 +202,7 @@ export function readEnvironment(
   return { assignments, diagnostics };
 }
 
-/** A prefix ends before the first key: `METIER_`, or with a section in it: `MAMBA_SKILLS__`. */
+/** A prefix ends before the first key: `METIER_`, or with a section: `MAMBA_SKILLS__`. */
 function isConfigVariable(name: string, prefix: string): boolean {
   return name.startsWith(prefix) && /[^_]__[^_]/.test(name.slice(prefix.indexOf("_")));
 }
@@ -216,18 +216,21 @@ function readVariable(name: string, text: string, context: ReadContext): Result<
   const value = field.type.read(field.type.fromText(text), context);
   if (value !== undefined)
     return done({ field, segments, value, origin: { layer: "environment", where: name } });
-  const message = `The environment variable \`${name}\` is ${showConfigValue(field, text)}; allowed is ${field.type.allowed}.`;
+  const message = `The environment variable \`${name}\` is ${showConfigValue(field, text)}; allowed: ${field.type.allowed}.`;
   if (restrictsRuns(field)) return refused({ ...wrongLimit(message), path: name });
   return refused({
     code: "config.invalid-value",
     severity: "error",
     message,
     path: name,
-    hint: "Correct or unset it; until then it is ignored.",
+    hint: "Fix or unset it; until then it is ignored.",
   });
 }
 
-/** Known keys come before a skill's variables, since here everything is UPPER_CASE. Tools keep their underscores. */
+/**
+ * Known keys take precedence over a skill's variables, since everything here is UPPER_CASE. Tools keep their
+ * underscores.
+ */
 function findVariablePart(node: FieldNode, part: string, holdsTable: boolean): FoundKey | undefined {
   const lower = part.toLowerCase();
   const isToolName = node.named?.field !== undefined;
@@ -246,11 +249,11 @@ function unknownVariable(name: string): Diagnostic {
   return {
     code: "config.unknown-variable",
     severity: "warning",
-    message: `The environment variable \`${name}\` names no config key and is ignored.`,
+    message: `The environment variable \`${name}\` does not match a config key and is ignored.`,
     path: name,
     hint: near
       ? `Did you mean \`${near}\`?`
-      : "`metier config --explain` lists the keys; `.` is written `__`.",
+      : "See the keys with `metier config --explain`; write `.` as `__`.",
   };
 }
 

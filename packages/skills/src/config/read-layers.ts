@@ -1,4 +1,4 @@
-/** Each layer on its own: found, read, checked against the table. Nothing is merged here. */
+/** Finds, reads and checks each layer separately. Merges nothing. */
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -19,7 +19,7 @@ export interface ProjectLayer extends ReadLayer {
   readonly file?: ProjectFile;
 }
 
-/** What was asked of the project layer: a file by name, or the nearest one, and who grants it. */
+/** What the project layer needs: a file by name, or the nearest one, and who grants it. */
 interface ProjectRequest {
   readonly cwd: string;
   readonly places: Places;
@@ -36,7 +36,7 @@ export async function readUserLayer(places: Places): Promise<ReadLayer> {
   };
 }
 
-/** A preset's own values, then the config files of the system it stands for. */
+/** A preset's own values, then the config files of its system. */
 export async function readPresetLayers(preset: PresetName, home: string): Promise<readonly ReadLayer[]> {
   const { order, defaultExecution, configFiles } = presetLayout(preset);
   const own = readAssignments({
@@ -68,14 +68,14 @@ export async function readProjectLayer(request: ProjectRequest): Promise<Project
   return { ...layer, file: { path: file, sha256, granted } };
 }
 
-/** A file the user named is the user's word; that it cannot be used ends the command. */
+/** A file that the user named must be usable; otherwise the command ends. */
 async function readNamedFile(file: string, places: Places): Promise<ProjectLayer> {
   if (realPathOr(file) === realPathOr(places.configFile)) return absentLayer("project", file);
   const reading = await readConfigFile(file);
   if (reading.status === "absent") {
     const hint = forReader({
-      command: "Correct the path, or leave `--config` out to use the project's own file.",
-      program: "Correct the path, or leave `configFile` out to use the project's own file.",
+      command: "Fix the path, or remove `--config` to use the project's own file.",
+      program: "Fix the path, or remove `configFile` to use the project's own file.",
     });
     throw new ConfigError(`The config file \`${file}\` does not exist.`, file, { hint });
   }
@@ -84,11 +84,11 @@ async function readNamedFile(file: string, places: Places): Promise<ProjectLayer
   return { ...toLayer("project", file, places.home, reading), file: { path: file, sha256, granted: true } };
 }
 
-/** A policy that cannot be read cannot be obeyed, so nothing goes on without it. */
+/** A policy that cannot be read cannot be obeyed, so nothing continues without it. */
 export async function readPolicyLayer(file: string, home: string): Promise<ReadLayer> {
   const reading = await readConfigFile(file);
   if (reading.status === "broken")
-    throw toConfigError(reading.diagnostic, "Ask whoever administers this machine.");
+    throw toConfigError(reading.diagnostic, "Ask the administrator of this machine.");
   return toLayer("policy", file, home, reading);
 }
 
@@ -116,7 +116,7 @@ function toLayer(
   return { ...readAssignments({ layer, where, values, locate, context, sections }), report };
 }
 
-/** What relative paths of a file are relative to: its folder, or the folder that holds `.metier`. */
+/** The base of a file's relative paths: its folder, or the folder that contains `.metier`. */
 function baseOf(file: string): string {
   const folder = dirname(file);
   return basename(folder) === ".metier" ? dirname(folder) : folder;
@@ -136,12 +136,12 @@ function toConfigError({ message, path, hint }: Diagnostic, otherHint = hint): C
 }
 
 function reportNotRead(file: string, { configFile }: Places): Diagnostic {
-  const message = `\`${file}\` is not read: the user file is TOML, at \`${configFile}\`.`;
-  const hint = "Move its settings there; a project's file may be YAML or JSON.";
+  const message = `\`${file}\` is ignored: the user file is TOML, at \`${configFile}\`.`;
+  const hint = "Move its settings there; only a project's file may be YAML or JSON.";
   return { code: "config.not-read", severity: "warning", message, path: file, hint };
 }
 
-/** Where two stand beside each other, the first of these is read. */
+/** If several exist, the first of these is read. */
 const CONFIG_FILE_NAMES = ["config.toml", "config.yaml", "config.yml", "config.json"] as const;
 
 interface FoundProjectFile {
@@ -149,7 +149,7 @@ interface FoundProjectFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The project's config file: the nearest `.metier/config.*` of the project folders. */
+/** The project's config file: the nearest `.metier/config.*` in the project folders. */
 function findProjectFile(cwd: string, home: string): FoundProjectFile {
   const { folders, foreign } = projectFolders(cwd, home);
   const diagnostics: Diagnostic[] = foreign.flatMap((folder) => configFilesIn(folder).map(reportForeign));
@@ -165,7 +165,7 @@ function findProjectFile(cwd: string, home: string): FoundProjectFile {
   return { diagnostics };
 }
 
-/** The config files of a project folder, the one that is read first. */
+/** A project folder's config files, the one in use first. */
 function configFilesIn(folder: string): readonly string[] {
   const directory = join(folder, ".metier");
   try {
@@ -173,23 +173,23 @@ function configFilesIn(folder: string): readonly string[] {
     return CONFIG_FILE_NAMES.filter((name) => names.has(name)).map((name) => join(directory, name));
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException;
-    // A folder that cannot be listed may hold a file; reading it then says what is wrong.
+    // A folder that cannot be listed may contain a file; reading it then says what is wrong.
     return code === "ENOENT" || code === "ENOTDIR" ? [] : [join(directory, CONFIG_FILE_NAMES[0])];
   }
 }
 
 function reportForeign(file: string): Diagnostic {
-  const message = `The config file \`${file}\` is not read: the file or its folder belongs to another user.`;
+  const message = `The config file \`${file}\` is ignored: the file or its folder belongs to another user.`;
   const hint = forReader({
-    command: "Copy the project to a folder of your own, or name the file with `--config`.",
-    program: "Copy the project to a folder of your own, or name the file with `configFile`.",
+    command: "Copy the project to your own folder, or name the file with `--config`.",
+    program: "Copy the project to your own folder, or name the file with `configFile`.",
   });
   return { code: "config.foreign-owner", severity: "warning", message, path: file, hint };
 }
 
 function reportTwoFiles(file: string, others: readonly string[]): Diagnostic {
   const shown = others.map((other) => `\`${other}\``).join(", ");
-  const message = `\`${file}\` is read, and beside it ${shown} is not.`;
+  const message = `\`${file}\` is used, and ${shown} next to it is ignored.`;
   const hint = `Keep one of them. The order is ${CONFIG_FILE_NAMES.join(", ")}.`;
   return { code: "config.two-files", severity: "warning", message, path: file, hint };
 }

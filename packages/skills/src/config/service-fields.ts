@@ -1,4 +1,6 @@
-/** The keys of `[models]`, `[capabilities]` and `[mcp]`: whom Metier asks, how it reaches them, and how often. */
+/**
+ * The keys of `[models]`, `[capabilities]` and `[mcp]`: which services Metier uses, how it reaches them, and how often.
+ */
 import {
   type CapabilitiesConfig,
   type CapabilityProviderConfig,
@@ -21,13 +23,13 @@ import {
   TEXT,
 } from "./value-types.ts";
 
-/** The variables of a process, below its table. */
+/** A process's variables, in its table. */
 type Variables = Readonly<Record<string, EnvironmentValue>>;
 
 export const MODEL_FIELDS: readonly ConfigField[] = fieldsOf<ModelConfig>("models.<alias>", {
-  provider: { type: oneOf(...MODEL_PROVIDERS), description: "Who serves the model." },
+  provider: { type: oneOf(...MODEL_PROVIDERS), description: "The model provider." },
   model: { type: TEXT, description: "The provider's name for the model." },
-  "base-url": { type: TEXT, description: "Another address than the provider's own." },
+  "base-url": { type: TEXT, description: "A URL to use instead of the provider's own." },
   "api-key-env": {
     type: TEXT,
     description: "The environment variable that holds the key.",
@@ -37,56 +39,58 @@ export const MODEL_FIELDS: readonly ConfigField[] = fieldsOf<ModelConfig>("model
   "api-key-command": { type: COMMAND, description: "A command that prints the key.", project: "never" },
   "input-price": {
     type: PRICE,
-    description: "What a million input tokens cost; by default the list price that Metier knows.",
+    description: "The price of a million input tokens; default: the list price that Metier knows.",
   },
-  "output-price": { type: PRICE, description: "What a million output tokens cost, in the same currency." },
+  "output-price": { type: PRICE, description: "The price of a million output tokens, in the same currency." },
   lean: {
     type: BOOLEAN,
     description:
-      "Send fewer tools with shorter descriptions, for small local models; by default for `ollama` and `gguf`.",
+      "Send fewer tools with shorter descriptions, for small local models; on by default for `ollama` and `gguf`.",
   },
   path: {
     type: TEXT,
-    description: "For `gguf`: the file, as an absolute path or below `~/`.",
+    description: "For `gguf`: the file, as an absolute path or one that starts with `~/`.",
     project: "never",
   },
   package: {
     type: TEXT,
     description:
-      "For `gguf`: the absolute path of the package `node-llama-cpp`, if it is not installed beside Metier.",
+      "For `gguf`: the absolute path of the package `node-llama-cpp`, if it is not installed next to Metier.",
     project: "never",
   },
   program: {
     type: TEXT,
-    description: "For `claude-program`: the absolute path of your own `claude`.",
+    description: "For `claude-program`: the absolute path of your `claude` program.",
     project: "never",
   },
   "accepted-terms": {
     type: TEXT,
-    description: "For `claude-program`: the day you accepted its vendor's terms; `metier init` writes it.",
+    description: "For `claude-program`: the day you accepted its vendor's terms; written by `metier init`.",
     project: "never",
   },
   "context-tokens": {
     type: integer(2_048, 1_048_576, "tokens"),
     description:
-      "For `ollama` and `gguf`: the most context to use (default: 32768, or the model's own if that is less).",
+      "For `ollama` and `gguf`: the largest context to use (default: 32768, or the model's own if smaller).",
   },
 });
 
-/** The same keys under `[capabilities.providers.<provider>]` and, weaker, `[skills.<skill>.capability-provider]`. */
+/**
+ * The same keys under `[capabilities.providers.<provider>]` and, with lower precedence,
+ * `[skills.<skill>.capability-provider]`.
+ */
 export function providerFields(parent: string): readonly ConfigField[] {
   return [
     ...fieldsOf<Omit<CapabilityProviderConfig, "env">>(parent, {
-      enabled: { type: BOOLEAN, description: "Whether the provider is used.", tightening: onlyTo(false) },
+      enabled: { type: BOOLEAN, description: "Whether to use the provider.", tightening: onlyTo(false) },
       namespace: {
         type: TEXT,
-        description: "The first part of the ids of its capabilities; by default its own name.",
+        description: "The first part of its capability ids; default: the provider's name.",
       },
-      command: { type: PROGRAM, description: "The program that performs its operations, a bridge." },
+      command: { type: PROGRAM, description: "The program that performs its operations (a bridge)." },
       persistent: {
         type: BOOLEAN,
-        description:
-          "Whether one process of the bridge answers many calls; by default each call has its own.",
+        description: "Whether one bridge process answers many calls; by default each call starts one.",
       },
       mcp: {
         type: MCP_SERVER,
@@ -94,14 +98,14 @@ export function providerFields(parent: string): readonly ConfigField[] {
       },
       "timeout-seconds": {
         type: integer(1, 300, "seconds"),
-        description: "How long one operation may take; by default 30.",
+        description: "How long one operation may take; default: 30.",
         tightening: SMALLER,
       },
     }),
     ...fieldsOf<Variables>(`${parent}.env`, {
       "<VARIABLE>": {
         type: ENVIRONMENT_VALUE,
-        description: "A variable of its process, in UPPER_CASE.",
+        description: "A variable for its process, in UPPER_CASE.",
         project: "never",
         secret: true,
       },
@@ -114,47 +118,47 @@ export const CAPABILITY_FIELDS: readonly ConfigField[] = [
   ...fieldsOf<Omit<CapabilitiesConfig, "providers">>("capabilities", {
     "rate-limit": {
       type: integer(1, 10_000, "calls"),
-      description: "How often a minute each user may call each capability.",
+      description: "How many times per minute each user may call each capability.",
       default: 60,
       tightening: SMALLER,
     },
   }),
 ];
 
-/** A project adds no server, granted or not: what a server says goes to the model. */
+/** A project cannot add a server, even if granted: what a server says goes to the model. */
 export const MCP_FIELDS: readonly ConfigField[] = [
   ...fieldsOf<Omit<McpServerConfig, "env">>("mcp.servers.<server>", {
     enabled: {
       type: BOOLEAN,
-      description: "Whether the skills of the server are offered; by default they are.",
+      description: "Whether to offer the server's skills; default: true.",
       tightening: onlyTo(false),
     },
     command: {
       type: PROGRAM,
-      description: "The program that is the server, spoken with over its standard input and output.",
+      description: "The server program, which talks over standard input and output.",
       project: "never",
     },
     url: {
       type: SERVER_ADDRESS,
-      description: "The address of a server that listens, instead of a program.",
+      description: "The URL of a running server, instead of a program.",
       project: "never",
     },
     bearer: {
       type: ENVIRONMENT_VALUE,
-      description: "The token that a server at an address is sent.",
+      description: "The token to send to a server with a URL.",
       project: "never",
       secret: true,
     },
     "timeout-seconds": {
       type: integer(1, 300, "seconds"),
-      description: "How long one answer of the server may take; by default 30.",
+      description: "How long one answer of the server may take; default: 30.",
       tightening: SMALLER,
     },
   }),
   ...fieldsOf<Variables>("mcp.servers.<server>.env", {
     "<VARIABLE>": {
       type: ENVIRONMENT_VALUE,
-      description: "A variable of the server's process, in UPPER_CASE.",
+      description: "A variable for the server's process, in UPPER_CASE.",
       project: "never",
       secret: true,
     },

@@ -1,6 +1,6 @@
 /**
- * How config is shown: every value with where it came from and what it replaced (`metier config --explain`), key paths as
- * people write them, and values without their secrets. Secrets leave the config only by being used, never in a message.
+ * Shows config: every value with its origin and what it replaced (`metier config --explain`), key paths as people write
+ * them, and values without secrets. Secrets leave the config only through use, never in a message.
  */
 import type { LoadedConfig, Origin } from "./config.ts";
 import type { ConfigField } from "./config-field.ts";
@@ -12,13 +12,13 @@ export interface ConfigRow {
   readonly value: unknown;
   /** `user file /home/me/.metier/config.toml:12` */
   readonly origin: string;
-  /** The value is the stricter combination of this layer and the one below. */
+  /** The value is the stricter combination of this layer and the lower one. */
   readonly tightens: boolean;
-  /** The one it replaced last first. */
+  /** The most recently replaced first. */
   readonly overridden: readonly { readonly value: unknown; readonly origin: string }[];
 }
 
-/** In the order of the table of keys. */
+/** In table order. */
 export function explainConfig({ origins }: Pick<LoadedConfig, "origins">): readonly ConfigRow[] {
   return [...origins].map(([key, { value, tightens, overridden, ...origin }]) => ({
     key,
@@ -40,7 +40,7 @@ const LAYER_WORDS: Readonly<Record<Origin["layer"], string>> = {
 };
 
 export function formatOrigin({ layer, where, line }: Origin): string {
-  if (layer === "option" && where) return where; // It says itself which option it is.
+  if (layer === "option" && where) return where; // It already names its option.
   const place = line === undefined ? where : `${where}:${line}`;
   return [LAYER_WORDS[layer], place].filter(Boolean).join(" ");
 }
@@ -54,13 +54,13 @@ export function formatKeyPath(segments: readonly string[]): string {
   return segments.map((segment) => (BARE.test(segment) ? segment : JSON.stringify(segment))).join(".");
 }
 
-/** For messages: a key of an untrusted file may be of any length. */
+/** For messages: a key in an untrusted file may have any length. */
 export function showKeyPath(segments: readonly string[]): string {
   const text = formatKeyPath(segments);
   return text.length > MOST_KEY_CHARACTERS ? `${text.slice(0, MOST_KEY_CHARACTERS)}…` : text;
 }
 
-/** `undefined` when a quote is not closed or a part is empty. */
+/** `undefined` if a quote is not closed or a part is empty. */
 export function parseKeyPath(text: string): readonly string[] | undefined {
   const segments: string[] = [];
   SEGMENT.lastIndex = 0;
@@ -78,16 +78,16 @@ const REDACTED = "••••";
 const URL_CREDENTIALS = /(:\/\/)[^/?#\s@]+@/g;
 const MOST_VALUE_CHARACTERS = 80;
 
-/** The value as data, with secrets and the credentials of URLs replaced. */
+/** The value as data, with secrets and URL credentials replaced. */
 export function redactValue(field: ConfigField, value: unknown): unknown {
   if (!field.secret) return withoutCredentials(value);
   if (!isTable(value)) return REDACTED;
   const { value: own, secret, ...reference } = value;
-  if (own === undefined) return withoutCredentials(reference); // a command or a key chain: it holds no secret
+  if (own === undefined) return withoutCredentials(reference); // a command or a keychain: it contains no secret
   return secret === false ? withoutCredentials(own) : REDACTED;
 }
 
-/** The value on one short line, for messages. Tables are not shown: what stands in the wrong place may be secret. */
+/** The value on one short line, for messages. Tables are not shown: misplaced content may be secret. */
 export function showConfigValue(field: ConfigField, value: unknown): string {
   if (field.secret) return REDACTED;
   if (isTable(value)) return "a table";

@@ -1,6 +1,6 @@
 /**
- * The keys of `[skills]` and `[skills.<skill>]`: which skills there are, and what one of them is given. Also the entries of
- * `skills.plugins`, as other systems write them: what may stand there, and what they are called.
+ * The keys of `[skills]` and `[skills.<skill>]`: which skills exist, and what each gets. Also the entries of
+ * `skills.plugins`, as other systems write them: their allowed content and their names.
  */
 import { expandPath } from "@metier/base/places";
 import { toKebabCase } from "@metier/base/text";
@@ -38,7 +38,7 @@ import {
   type ValueTypeOf,
 } from "./value-types.ts";
 
-/** Exactly one of them is in an entry. */
+/** An entry has exactly one of them. */
 export const PLUGIN_SOURCES = ["url", "repo", "path"] as const;
 
 export const PLUGINS: ValueTypeOf<readonly PluginEntry[]> = {
@@ -74,7 +74,7 @@ function readPlugin(raw: unknown, { home, base }: ReadContext): PluginEntry | un
   return { url: isPath ? expandPath(address, home, base) : address, enabled, ref, name, installedAt };
 }
 
-/** The name the entry gives, or that of its repository: `https://example.com/user/my-skill.git` is `my-skill`. */
+/** The entry's name, or that of its repository: `https://example.com/user/my-skill.git` is `my-skill`. */
 export function pluginName({ name, url }: Pick<PluginEntry, "name" | "url">): string {
   if (name !== undefined) return name;
   const [address = ""] = url.split(/[?#]/, 1);
@@ -82,14 +82,14 @@ export function pluginName({ name, url }: Pick<PluginEntry, "name" | "url">): st
   return normaliseSkillName(last.replace(/\.git$/i, ""));
 }
 
-/** The value of a key of an entry as it is written, in any spelling; an entry may be just an address. */
+/** The value of an entry's key as written, in any spelling; an entry may be just an address. */
 export function readPluginKey(written: unknown, key: string): unknown {
   if (typeof written === "string") return key === "url" ? written : undefined;
   const entries = Object.entries(typeof written === "object" && written !== null ? written : {});
   return entries.find(([name]) => toKebabCase(name) === key)?.[1];
 }
 
-/** As it is written: one key for the allow list and what tightens it, and tables of their own for what is nested. */
+/** As written: one key for the allow list and what tightens it, and separate tables for nested keys. */
 type WrittenSkills = Omit<SkillsConfig, "allow" | "allowWithin" | "defaults" | "settings"> & {
   readonly allow: AllowLists;
 };
@@ -97,7 +97,7 @@ type WrittenSkills = Omit<SkillsConfig, "allow" | "allowWithin" | "defaults" | "
 const SKILLS: readonly ConfigField[] = fieldsOf<WrittenSkills>("skills", {
   paths: {
     type: PATHS,
-    description: "Skill folders, or folders of skills, of your own choosing.",
+    description: "Your own skill folders, or folders of skills.",
     default: [],
     aliases: ["custom-paths", "skills-dir"],
     project: "ignore",
@@ -105,84 +105,86 @@ const SKILLS: readonly ConfigField[] = fieldsOf<WrittenSkills>("skills", {
   },
   "trusted-paths": {
     type: PATHS,
-    description: "Folders whose skills are trusted, with everything below them.",
+    description: "Folders whose skills are trusted, including subfolders.",
     default: [],
     project: "ignore",
     tightening: COMMON_FOLDERS,
   },
-  preset: { type: oneOf(...PRESETS), description: "Directories, order and config files of another system." },
+  preset: {
+    type: oneOf(...PRESETS),
+    description: "Use the directories, order and config files of another system.",
+  },
   disabled: {
     type: TEXTS,
-    description: "Skills that are not used, by name or glob.",
+    description: "Skills to turn off, by name or glob.",
     default: [],
     tightening: UNION,
   },
   allow: {
     type: ALLOW_LISTS,
-    description: "The only skills that are used, by name or glob; empty means all.",
+    description: "The only skills to use, by name or glob; empty means all.",
     default: [],
     tightening: FURTHER_LIST,
   },
   deny: {
     type: TEXTS,
-    description: "Skills that are not used even when `skills.allow` names them.",
+    description: "Skills to turn off even if `skills.allow` names them.",
     default: [],
     tightening: UNION,
   },
   order: { type: SCOPE_ORDER, description: "Scopes, lowest precedence first.", default: SCOPES },
   "auto-discover": {
     type: BOOLEAN,
-    description: "Whether the standard directories are searched by themselves; `skills.paths` always are.",
+    description: "Whether to search the standard directories; `skills.paths` are always searched.",
     default: true,
     project: "ignore",
     tightening: onlyTo(false),
   },
   bundled: {
     type: BOOLEAN,
-    description: "Whether bundled skills are there; by default in the command line, not in the library.",
+    description:
+      "Whether to include the bundled skills; on by default in the command line, off in the library.",
     tightening: onlyTo(false),
   },
   "disabled-bundled": {
     type: TEXTS,
-    description: "Bundled skills that are not used.",
+    description: "Bundled skills to turn off.",
     default: [],
     tightening: UNION,
   },
   "enabled-bundled": {
     type: TEXTS,
-    description: "The only bundled skills that are used; empty means all.",
+    description: "The only bundled skills to use; empty means all.",
     default: [],
   },
   nested: {
     type: BOOLEAN,
-    description: "Whether a skill below another is a skill of its own.",
+    description: "Whether a skill inside another one is a separate skill.",
     default: false,
     tightening: onlyTo(false),
   },
   "namespace-tools": {
     type: BOOLEAN,
-    description: "Whether a skill's own tools carry its name in front.",
+    description: "Whether the names of a skill's own tools start with the skill's name.",
     default: true,
     tightening: onlyTo(true),
   },
   "default-execution": {
     type: oneOf("auto", "inline", "isolated"),
-    description:
-      "How a skill that does not say is run; `auto` isolates what only an isolated run can honour.",
+    description: "How to run a skill that does not say; `auto` isolates what only an isolated run can do.",
     default: "auto",
     tightening: stricterOf("inline", "auto", "isolated"),
   },
   "dynamic-context": {
     type: BOOLEAN,
-    description: "Whether commands in the text of a trusted skill, written !`…`, run before it is shown.",
+    description: "Whether commands in a trusted skill's text, written as !`…`, run before it is shown.",
     default: false,
     project: "ignore",
     tightening: onlyTo(false),
   },
   "secret-env": {
     type: oneOf("allow", "block"),
-    description:
-      "Whether skills may declare variables whose names look like secrets: `…_TOKEN`, `…_API_KEY`.",
+    description: "Whether skills may declare variables with names like secrets: `…_TOKEN`, `…_API_KEY`.",
     default: "allow",
     tightening: stricterOf("allow", "block"),
   },
@@ -205,11 +207,11 @@ const SKILLS: readonly ConfigField[] = fieldsOf<WrittenSkills>("skills", {
   },
   "plugins-dir": {
     type: PATH,
-    description: "Where installed skills live, instead of the preset's directory.",
+    description: "Where installed skills are stored, instead of the preset's directory.",
   },
   plugins: {
     type: PLUGINS,
-    description: "Skills installed from repositories; `metier install` installs those that are missing.",
+    description: "Skills from repositories; `metier install` installs the missing ones.",
     aliases: ["sources"],
     default: [],
   },
@@ -218,7 +220,7 @@ const SKILLS: readonly ConfigField[] = fieldsOf<WrittenSkills>("skills", {
 const DEFAULTS: readonly ConfigField[] = fieldsOf<SkillsConfig["defaults"]>("skills.defaults", {
   "allow-chat-ids": {
     type: TEXTS,
-    description: "The chats in which skills may be used; empty means all.",
+    description: "The chats where skills may be used; empty means all.",
     default: [],
     tightening: COMMON_CHATS,
   },
@@ -228,13 +230,13 @@ const ONE_SKILL: readonly ConfigField[] = [
   ...fieldsOf<Omit<SkillConfig, "env" | "sandbox" | "capabilityProvider">>("skills.<skill>", {
     enabled: {
       type: BOOLEAN,
-      description: "Whether the skill is used; `true` is what an opt-in skill needs.",
+      description: "Whether to use the skill; set `true` for an opt-in skill.",
       tightening: onlyTo(false),
     },
-    model: { type: TEXT, description: "The model it runs with: an alias or a model's name." },
+    model: { type: TEXT, description: "The model to run it with: an alias or a model name." },
     "allow-chat-ids": {
       type: TEXTS,
-      description: "The chats in which it may be used, instead of the default ones; empty means all.",
+      description: "The chats where it may be used, instead of the default; empty means all.",
       tightening: COMMON_CHATS,
       inherits: "skills.defaults.allow-chat-ids",
     },
@@ -242,31 +244,31 @@ const ONE_SKILL: readonly ConfigField[] = [
   ...fieldsOf<NonNullable<SkillConfig["sandbox"]>>("skills.<skill>.sandbox", {
     network: {
       type: TEXTS,
-      description: "Domains this skill, once it is trusted, may reach.",
+      description: "Domains this skill may reach once you trust it.",
       heldBy: ["sandbox.network"],
     },
     read: {
       type: PATHS,
-      description: "Paths outside of the working directory that this skill, once it is trusted, may read.",
+      description: "Paths outside the working directory that this skill may read once you trust it.",
       heldBy: ["sandbox.read"],
     },
     write: {
       type: PATHS,
-      description: "Folders that this skill, once it is trusted, may write to, and so read.",
+      description: "Folders this skill may write to, and read, once you trust it.",
       heldBy: ["sandbox.read", "sandbox.write"],
     },
   }),
   ...fieldsOf<SkillConfig["env"]>("skills.<skill>", {
     "<VARIABLE>": {
       type: ENVIRONMENT_VALUE,
-      description: "A variable of this skill's environment, in UPPER_CASE, exactly as the skill sees it.",
+      description: "A variable in this skill's environment, in UPPER_CASE, exactly as the skill sees it.",
       project: "never",
       secret: true,
     },
   }),
 ];
 
-/** `[capabilities.providers]` overrules these, so a limit set here would not hold: they cannot tighten. */
+/** `[capabilities.providers]` overrides these, so a limit set here would not hold: they cannot tighten. */
 const SKILL_PROVIDER: readonly ConfigField[] = providerFields("skills.<skill>.capability-provider").map(
   ({ tightening, project, ...field }) => ({ ...field, project: project === "never" ? "never" : "ignore" }),
 );

@@ -1,6 +1,6 @@
 /**
- * The `[skills.<name>]` tables: the settings of one skill, with the defaults and the capability provider's own table merged
- * in, and a warning for a table whose skill was not found.
+ * The `[skills.<name>]` tables: one skill's settings, merged with the defaults and the capability provider's own table,
+ * and a warning for a table without a matching skill.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { nearestNames, tellMoved } from "@metier/base/text";
@@ -8,10 +8,10 @@ import type { CapabilityProviderConfig, Config, EnvironmentValue, LoadedConfig, 
 import { formatKeyPath, parseKeyPath } from "./show-config.ts";
 
 export interface ResolvedSkillSettings {
-  /** What `[skills.<name>]` says; `undefined` when it says nothing, which an opt-in skill takes as no. */
+  /** What `[skills.<name>]` says; `undefined` if nothing, which means no for an opt-in skill. */
   readonly enabled?: boolean | undefined;
   readonly model?: string | undefined;
-  /** Empty: every chat. A skill's own empty list lifts the default one. */
+  /** Empty: every chat. A skill's own empty list overrides the default one. */
   readonly allowChatIds: readonly string[];
   readonly env: Readonly<Record<string, EnvironmentValue>>;
   readonly capabilityProvider?: CapabilityProviderConfig | undefined;
@@ -19,7 +19,7 @@ export interface ResolvedSkillSettings {
 
 const NO_VARIABLES: Readonly<Record<string, EnvironmentValue>> = Object.freeze(Object.create(null));
 
-/** The UPPER_CASE values that the config has for a skill. */
+/** A skill's UPPER_CASE values in the config. */
 export function skillVariables(
   { skills }: Pick<Config, "skills">,
   name: string,
@@ -40,7 +40,7 @@ export function skillSettings(config: Config, name: string): ResolvedSkillSettin
   };
 }
 
-/** Tables that name no skill that was found: likely a typing mistake, so one warning each. */
+/** Tables without a matching skill: likely a typo, so one warning each. */
 export function checkSkillTables(
   { config, origins }: Pick<LoadedConfig, "config" | "origins">,
   namesOfSkills: () => ReadonlySet<string>,
@@ -66,12 +66,12 @@ function report(name: string, origin: Origin, skillNames: ReadonlySet<string>): 
   const moved = reportMoved(name, table, origin);
   if (moved) return moved;
   const [near] = nearestNames(name, skillNames, 1);
-  const hint = near ? `Did you mean \`${near}\`?` : "Correct the name, or remove the table.";
-  const message = `${table} names no skill that was found.`;
+  const hint = near ? `Did you mean \`${near}\`?` : "Fix the name, or remove the table.";
+  const message = `${table} does not match any skill.`;
   return { code: "config.unknown-skill", severity: "warning", message, ...placeOf(origin), hint };
 }
 
-/** Nothing for a name that never came with Metier. */
+/** `undefined` for a name that was never bundled. */
 function reportMoved(name: string, key: string, origin: Origin | undefined): Diagnostic | undefined {
   const hint = tellMoved(name);
   if (hint === undefined) return undefined;

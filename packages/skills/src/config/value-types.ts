@@ -1,6 +1,6 @@
 /**
- * What a config value may be. A type reads the value of a file, and turns the text of an environment variable
- * or of the command line into what a file would hold.
+ * The types of config values. A type reads a file's value, and converts the text of an environment variable or the
+ * command line to what a file would contain.
  */
 import { isAbsolute, normalize } from "node:path";
 import type { JsonSchema } from "@metier/base/json";
@@ -11,7 +11,7 @@ import type { EnvironmentValue, KeychainEntry, McpServer } from "./config.ts";
 
 const TEXT_SCHEMA: JsonSchema = { type: "string", minLength: 1 };
 const ITEM_SCHEMA: JsonSchema = { type: ["string", "number"] };
-/** One text counts as a list of one. */
+/** A single string counts as a list of one. */
 const TEXTS_SCHEMA: JsonSchema = { anyOf: [{ type: "array", items: ITEM_SCHEMA }, ITEM_SCHEMA] };
 const COMMAND_SCHEMA: JsonSchema = {
   anyOf: [TEXT_SCHEMA, { type: "array", minItems: 1, items: { type: "string" } }],
@@ -39,17 +39,17 @@ export interface ReadContext {
 }
 
 export interface ValueType {
-  /** What is allowed, as messages say it. */
+  /** What is allowed, for messages. */
   readonly allowed: string;
   /** The same for editors. Absent: anything. */
   readonly schema?: JsonSchema;
-  /** The normalised value, or `undefined` when it is not allowed. */
+  /** The normalized value, or `undefined` if it is not allowed. */
   read(raw: unknown, context: ReadContext): unknown;
-  /** What a file would hold; what makes no sense is given to `read` all the same, which does not allow it. */
+  /** What a file would contain; nonsense is passed to `read`, which rejects it. */
   fromText(text: string): unknown;
 }
 
-/** One whose values are exactly `Value`, no more and no fewer: what the table holds against `Config`. */
+/** A type whose values are exactly `Value`: what the table compares with `Config`. */
 export interface ValueTypeOf<in out Value> extends ValueType {
   read(raw: unknown, context: ReadContext): Value | undefined;
 }
@@ -67,15 +67,15 @@ const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 export const TEXT: ValueTypeOf<string> = {
-  allowed: "a text that is not empty",
+  allowed: "a non-empty string",
   schema: TEXT_SCHEMA,
   read: readConfigText,
   fromText: (text) => text,
 };
 
-/** Credentials have no place in it: whoever uses it does not pass them on. */
+/** It must not contain credentials: its users do not pass them on. */
 export const WEB_ADDRESS: ValueTypeOf<string> = {
-  allowed: "an `https:` or `http:` URL without user name and password",
+  allowed: "an `https:` or `http:` URL without a user name or password",
   schema: { type: "string", pattern: "^https?:" },
   read: (raw) => {
     const url = URL.parse(readConfigText(raw) ?? "");
@@ -98,7 +98,7 @@ export function integer(least: number, most: number, unit: string): ValueTypeOf<
 }
 
 export const PRICE: ValueTypeOf<number> = {
-  allowed: "a number that is not negative",
+  allowed: "a non-negative number",
   schema: { type: "number", minimum: 0 },
   read: (raw) => (typeof raw === "number" && Number.isFinite(raw) && raw >= 0 ? raw : undefined),
   fromText: (text) => (/^\s*\d{1,9}(?:\.\d{1,9})?\s*$/.test(text) ? Number(text) : text),
@@ -114,7 +114,7 @@ export function oneOf<const Choice extends string>(...values: readonly Choice[])
 }
 
 export const TEXTS: ValueTypeOf<readonly string[]> = {
-  allowed: "a list of texts",
+  allowed: "a list of strings",
   schema: TEXTS_SCHEMA,
   read: readTexts,
   fromText: textToList,
@@ -148,7 +148,7 @@ export const PATHS: ValueTypeOf<readonly string[]> = {
   fromText: textToList,
 };
 
-/** Relative ones stay relative: they are looked for below each project folder. */
+/** Relative ones stay relative: they apply to each project folder. */
 export const PROJECT_PATHS: ValueTypeOf<readonly string[]> = {
   allowed: "a list of paths",
   schema: TEXTS_SCHEMA,
@@ -159,9 +159,9 @@ export const PROJECT_PATHS: ValueTypeOf<readonly string[]> = {
   fromText: textToList,
 };
 
-/** Scopes that are not named come first, that is lowest, in their default order. */
+/** Unnamed scopes come first (lowest), in their default order. */
 export const SCOPE_ORDER: ValueTypeOf<readonly Scope[]> = {
-  allowed: `a list of ${SCOPES.join(", ")}, lowest precedence first, none twice`,
+  allowed: `a list of ${SCOPES.join(", ")}, lowest precedence first, without duplicates`,
   schema: TEXTS_SCHEMA,
   read: (raw) => {
     const named = readTexts(raw);
@@ -172,19 +172,19 @@ export const SCOPE_ORDER: ValueTypeOf<readonly Scope[]> = {
 };
 
 export const COMMAND: ValueTypeOf<readonly string[]> = {
-  allowed: "a program and its arguments, as a list of texts or as one text",
+  allowed: "a program and its arguments, as a list of strings or one string",
   schema: COMMAND_SCHEMA,
   read: readCommand,
   fromText: (text) => (text.trimStart().startsWith("[") ? parseJson(text) : text),
 };
 
-/** A program of the user's that is started: as above, and a path in place of its name means what paths mean here. */
+/** A user's program to start: as above, and a path instead of its name is resolved like other paths. */
 export const PROGRAM: ValueTypeOf<readonly string[]> = { ...COMMAND, read: readProgram };
 
 /** A server that listens: on this machine, or behind a certificate. */
 export const SERVER_ADDRESS: ValueTypeOf<string> = {
   ...WEB_ADDRESS,
-  allowed: "the `https:` URL of a server without user name and password, `http:` on this machine alone",
+  allowed: "the `https:` URL of a server without a user name or password (`http:` only on this machine)",
   read: (raw, context) => {
     const url = WEB_ADDRESS.read(raw, context);
     return url !== undefined && (url.startsWith("https:") || isLoopbackHost(new URL(url).hostname))
@@ -193,10 +193,10 @@ export const SERVER_ADDRESS: ValueTypeOf<string> = {
   },
 };
 
-/** A program that is started, or a server that listens. */
+/** A program to start, or a server that listens. */
 export const MCP_SERVER: ValueTypeOf<McpServer> = {
   ...COMMAND,
-  allowed: `${COMMAND.allowed}, or the \`https:\` URL of a server, \`http:\` on this machine alone`,
+  allowed: `${COMMAND.allowed}, or the \`https:\` URL of a server (\`http:\` only on this machine)`,
   read: (raw, context) => {
     const text = readConfigText(raw);
     if (text !== undefined && /^https?:/i.test(text)) {
@@ -208,10 +208,10 @@ export const MCP_SERVER: ValueTypeOf<McpServer> = {
   },
 };
 
-/** A variable of one skill's environment: secret unless it says otherwise. */
+/** A variable in one skill's environment: secret unless it says otherwise. */
 export const ENVIRONMENT_VALUE: ValueTypeOf<EnvironmentValue> = {
   allowed:
-    'a text, or `{ value = "…" }`, `{ command = ["program", "argument"] }` or `{ keychain = "service/account" }`, each also with `secret = false`',
+    'a string, or `{ value = "…" }`, `{ command = ["program", "argument"] }` or `{ keychain = "service/account" }`, each also with `secret = false`',
   schema: VARIABLE_SCHEMA,
   read: (raw) => {
     const { secret = true, ...source } = isTable(raw) ? raw : { value: raw };
@@ -240,7 +240,7 @@ const VARIABLE_SOURCES: Readonly<Record<string, (raw: unknown) => VariableSource
   },
 };
 
-/** A plain object: what TOML calls a table. */
+/** A plain object, which TOML calls a table. */
 export function isTable(raw: unknown): raw is Readonly<Record<string, unknown>> {
   return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof Date);
 }
@@ -262,7 +262,7 @@ export function readConfigText(raw: unknown): string | undefined {
   return typeof raw === "string" && raw.trim() !== "" ? raw.trim() : undefined;
 }
 
-/** One text counts as a list of one; numbers (chat ids) become texts; blank entries are dropped. */
+/** A single string counts as a list of one; numbers (chat ids) become strings; blank entries are dropped. */
 function readTexts(raw: unknown): readonly string[] | undefined {
   const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (!items.every((item) => typeof item === "string" || typeof item === "number")) return undefined;
@@ -278,12 +278,12 @@ function textToList(text: string): unknown {
     .filter((item) => item !== "");
 }
 
-/** Of a text that must be JSON. */
+/** For a text that must be JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Which no type allows, so the caller is told what is.
+    return undefined; // No type allows this, so the caller learns what is allowed.
   }
 }
 
@@ -291,8 +291,8 @@ const WORD = /(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+/g;
 const PART = /"((?:\\.|[^"\\])*)"|'([^']*)'|\\(.)|([^\s"'\\]+)/g;
 
 /**
- * A command written as one text: words apart by blanks, quotes keep blanks together, nothing else is special.
- * `undefined` when a quote is not closed.
+ * A command in one string: words separated by spaces, quotes keep spaces together, nothing else is special. `undefined`
+ * if a quote is not closed.
  */
 export function splitCommand(text: string): readonly string[] | undefined {
   if (text.replace(WORD, "").trim() !== "") return undefined;

@@ -1,6 +1,6 @@
 /**
- * Tier 2 as it goes into a conversation: instructions between marks that they cannot close, told once however often a
- * skill is activated, and found again when a host compacts its messages. Knows no message format: the marks are text.
+ * Tier 2 in a conversation: instructions between markers that they cannot close, given once however often a skill is
+ * activated, and found again when a host compacts its messages. Independent of message formats: the markers are text.
  */
 import { checkKeys } from "@metier/base/shape";
 import { cleanLine, cleanText } from "@metier/base/text";
@@ -11,7 +11,7 @@ import type { SkillResource } from "./resources.ts";
 const WRAPPER = "skill_content";
 const RESOURCES = "skill_resources";
 
-/** One activation of a skill: its name, and the digest of the text that was given out. */
+/** One activation of a skill: its name, and the digest of its text. */
 export interface ActivatedText {
   /** The skill's name. */
   readonly name: string;
@@ -19,27 +19,27 @@ export interface ActivatedText {
   readonly digest: string;
 }
 
-/** What one conversation has been given already. */
+/** What one conversation already has. */
 export interface Conversation {
-  /** What was given out, in order; give it to `createConversation` to go on later. */
+  /** What was given, in order; pass it to `createConversation` to continue later. */
   readonly activations: readonly ActivatedText[];
   /**
-   * Records the activation. `wrapped` when this text is new to the conversation, also when a skill has changed since;
-   * a short answer when it is there already.
+   * Records the activation. `wrapped` if this text is new to the conversation, also if a skill has changed; a short
+   * answer if it is already there.
    */
   activate(activation: ActivatedText, wrapped: string): ActivationAnswer;
-  /** The text is gone from the conversation, so that the next activation gives it again. */
+  /** The text is no longer in the conversation, so the next activation gives it again. */
   forget(name: string): void;
 }
 
 export interface ActivationAnswer {
-  /** What the model is told: the instructions, or that it has them already. */
+  /** What the model sees: the instructions, or that it already has them. */
   readonly text: string;
-  /** Whether the conversation had these instructions already. */
+  /** Whether the conversation already had these instructions. */
   readonly repeated: boolean;
 }
 
-/** Starts to keep track of the instructions a conversation was given; `earlier` continues one that was kept. */
+/** Tracks which instructions a conversation has; `earlier` continues a stored one. */
 export function createConversation(earlier: readonly ActivatedText[] = []): Conversation {
   let activations: readonly ActivatedText[] = [...earlier];
   return {
@@ -47,7 +47,7 @@ export function createConversation(earlier: readonly ActivatedText[] = []): Conv
       return activations;
     },
     activate({ name, digest }, wrapped) {
-      // The last text of a skill counts: one that was changed and changed back is given again.
+      // A skill's last text counts: one that was changed and changed back is given again.
       const last = activations.findLast((activation) => activation.name === name);
       if (last?.digest === digest) return { text: answerRepeated(name), repeated: true };
       activations = [...activations, { name, digest }];
@@ -73,8 +73,8 @@ function openWrapper(name: string, digest: string): string {
 }
 
 /**
- * The positions of the messages that must be kept: those with the instructions of one of these activations. Marks that
- * nobody made, for example in the output of a tool, protect nothing.
+ * The indexes of the messages to keep: those with the instructions of one of these activations. Forged markers, for
+ * example in tool output, protect nothing.
  */
 export function findProtected<Message>(
   messages: readonly Message[],
@@ -89,13 +89,13 @@ export function findProtected<Message>(
 }
 
 interface TakenInstructions {
-  /** The wrapped instructions of these activations, as they were given out. */
+  /** The wrapped instructions of these activations, as they were given. */
   readonly taken: readonly string[];
   /** The text without them. */
   readonly rest: string;
 }
 
-/** Takes the instructions of skills out of a message, to keep them when the message goes. */
+/** Extracts skill instructions from a message, to keep them when the message is dropped. */
 export function takeInstructions(text: string, activations: readonly ActivatedText[]): TakenInstructions {
   const end = `</${WRAPPER}>`;
   const taken: string[] = [];
@@ -114,22 +114,22 @@ export function takeInstructions(text: string, activations: readonly ActivatedTe
 interface WrappedInstructions extends Pick<Instructions, "name" | "text" | "digest" | "origin"> {
   /** The folder as the reader sees it: on disk, or where it is mounted. */
   readonly directory?: string | undefined;
-  /** The files of the skill that are named in the text. Default: none. */
+  /** The skill's files to name in the text. Default: none. */
   readonly resources?: readonly SkillResource[] | undefined;
 }
 
 const MAX_LISTED = 50;
-/** What `metier test` reads is for the skill's author; whoever carries the skill out has no use for it. */
+/** Files of `metier test` are for the skill's author; running the skill does not need them. */
 const TEST_FILE = /^tests\/[^/]+\.test\.ya?ml$/;
 
-/** The beginning of one of our marks, however it is spaced or written. */
+/** The start of one of our markers, in any spacing or spelling. */
 const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]*(?:${WRAPPER}|${RESOURCES}))`, "giu");
 
 /** Instructions with the skill's folder and a short list of its files. */
 export function wrapInstructions(
   { name, text, digest, origin, directory, resources = [] }: WrappedInstructions,
   options: {
-    /** How many files are named at most. Default: 50. */
+    /** How many files to name at most. Default: 50. */
     readonly maxResources?: number;
   } = {},
 ): string {
@@ -148,7 +148,7 @@ export function wrapInstructions(
   return lines.join("\n");
 }
 
-/** Text that may stand in the wrapper: its own marks are escaped, everything else stays as it is written. */
+/** Text for the wrapper: escapes its own markers and keeps everything else. */
 export function neutralise(text: string): string {
   return cleanText(text).text.replace(OWN_MARK, "&lt;");
 }
@@ -160,7 +160,7 @@ function listResourceLines(resources: readonly SkillResource[], maximum: number)
   return [`<${RESOURCES}>`, ...listed, ...more, `</${RESOURCES}>`];
 }
 
-/** On one line, whatever a file name holds. */
+/** On one line, whatever a file name contains. */
 function escapeLine(text: string): string {
   return escapeXml(cleanLine(text));
 }
@@ -173,12 +173,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** Everything but the characters of XML 1.0, and the five that mean something in it. */
+/** Everything but the characters of XML 1.0, and the five with a meaning in it. */
 const SPECIAL = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]|[&<>"']/gu;
 
 /**
- * Text that may stand in XML, whatever it holds: a skill's own words cannot open or close an element or end an
- * attribute. Characters that XML forbids are left out.
+ * Escapes any text for XML: a skill's words cannot open or close an element or end an attribute. Drops characters that
+ * XML forbids.
  */
 export function escapeXml(text: string): string {
   return text.replace(SPECIAL, (character) => ENTITIES[character] ?? "");

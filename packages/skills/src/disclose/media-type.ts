@@ -1,4 +1,7 @@
-/** What a file holds: by its ending where that tells, by its first bytes otherwise. A small table, no library. */
+/**
+ * Determines a file's media type: from its extension if that tells, otherwise from its first bytes. A small table, no
+ * library.
+ */
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 
@@ -58,12 +61,12 @@ const BY_ENDING: Readonly<Record<string, string>> = {
 const TEXT = /^text\/|[/+](?:json|jsonl|xml|yaml|toml|sql)$/;
 const BINARY = "application/octet-stream";
 
-/** By the ending alone. */
+/** From the extension alone. */
 export function mediaTypeByName(path: string): string | undefined {
   return BY_ENDING[extname(path).toLowerCase()];
 }
 
-/** By the ending, unless it promises text and the bytes are none. `bytes` may be a part, whole characters only. */
+/** From the extension, unless it promises text and the bytes are not. `bytes` may be a part with whole characters. */
 export function mediaTypeOf(path: string, bytes: Uint8Array): string {
   const known = mediaTypeByName(path);
   if (known !== undefined && !TEXT.test(known)) return known;
@@ -75,7 +78,7 @@ export function isText(bytes: Uint8Array): boolean {
   return !bytes.includes(0) && isUtf8(bytes);
 }
 
-/** Cuts halves of UTF-8 characters off both ends: how many bytes at the beginning and at the end are none of a text. */
+/** Trims partial UTF-8 characters at both ends: how many bytes at the start and the end are not text. */
 export function partialEdges(bytes: Uint8Array): { readonly before: number; readonly after: number } {
   let before = 0;
   while (before < 3 && before < bytes.length && isContinuation(bytes[before])) before++;

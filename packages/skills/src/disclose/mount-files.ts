@@ -1,8 +1,8 @@
 /**
- * What a mount does to the disk. A skill's folder is copied file by file through the path gate: modes are kept, links that stay inside are made anew,
- * anything that leads out or is no file is left out with a diagnostic. Sizes are counted while bytes are copied. The
- * target is made where it is missing, never reached over a link, and claimed by a marker file, so that nobody mounts
- * into it a second time until it is released.
+ * What a mount does on disk. A skill's folder is copied file by file through the path gate: modes are kept, links that
+ * stay inside are recreated, anything that leads out or is not a file is left out with a diagnostic. Sizes are counted
+ * while copying. The target is created if needed, never reached through a link, and claimed by a marker file, so that
+ * nobody mounts into it again until it is released.
  */
 import {
   closeSync,
@@ -37,11 +37,11 @@ import { isInside, realPathOr } from "@metier/base/places";
 import { reportLeftOut } from "./resources.ts";
 
 export interface MountLimits {
-  /** Of one file. */
+  /** For one file. */
   readonly fileBytes: number;
-  /** Of all files of a skill. */
+  /** For all files of a skill. */
   readonly skillBytes: number;
-  /** Of all skills of one mount. */
+  /** For all skills of one mount. */
   readonly totalBytes: number;
   /** Files and folders of one skill. */
   readonly entries: number;
@@ -59,7 +59,7 @@ export const MOUNT_LIMITS: MountLimits = {
 /** What one mount has copied so far. */
 export interface CopyCount {
   readonly limits: MountLimits;
-  /** Of the skill that is copied now. */
+  /** For the skill being copied. */
   skillBytes: number;
   totalBytes: number;
 }
@@ -71,7 +71,7 @@ export function copySkillFolder(
   count: CopyCount,
 ): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  // Links come last, so that it can be seen which of them lead to something.
+  // Links come last, so that it is known which of them have a target.
   const entries = listSkill(folder, count.limits.entries).toSorted(
     (a, b) => Number(a.kind === "link") - Number(b.kind === "link"),
   );
@@ -92,7 +92,7 @@ export function copySkillFolder(
   return diagnostics;
 }
 
-/** The links of a skill that lead out of its folder. */
+/** A skill's links that lead out of its folder. */
 export function findEscapingLinks(folder: string, maxEntries: number): readonly string[] {
   return listSkill(folder, maxEntries)
     .filter(({ path, kind }) => {
@@ -111,7 +111,7 @@ function listSkill(folder: string, maxEntries: number): readonly ListedFile[] {
   throw new SkillMountError(listing.path, reason, message);
 }
 
-/** A skill that lacks one of its files is not the skill. */
+/** A skill without one of its files is not the skill. */
 function refuseLoss(source: string, { kind }: ListedFile, { reason, message }: ContainedFault): void {
   if (kind !== "file" || (reason !== "denied" && reason !== "missing")) return;
   throw new SkillMountError(source, "failed", `${showPath(source)} cannot be copied: ${message}`);
@@ -146,8 +146,8 @@ export function spend(count: CopyCount, bytes: number, fileBytes: number, path: 
   count.totalBytes += bytes;
   const { limits } = count;
   const refuse = (what: string, limit: number, key: keyof MountLimits): never => {
-    throw new SkillMountError(path, "too-large", `${what} more than the ${limit} bytes allowed.`, {
-      hint: `Raise \`limits.${key}\` if the skill is meant to be that large.`,
+    throw new SkillMountError(path, "too-large", `${what} more than the allowed ${limit} bytes.`, {
+      hint: `Raise \`limits.${key}\` if the skill should be that large.`,
     });
   };
   if (fileBytes > limits.fileBytes) refuse(`${showPath(path)} has`, limits.fileBytes, "fileBytes");
@@ -159,7 +159,7 @@ export function spend(count: CopyCount, bytes: number, fileBytes: number, path: 
   }
 }
 
-/** Relative, so that it leads to the copy; left out when there is no copy of what it leads to. */
+/** Relative, so that it points to the copy; left out if its target was not copied. */
 function remakeLink(folder: string, source: string, target: string): readonly Diagnostic[] {
   const real = realpathSync.native(source);
   if (!isInside(real, folder)) return [];
@@ -168,7 +168,7 @@ function remakeLink(folder: string, source: string, target: string): readonly Di
     symlinkSync(leadsTo, target);
     return [];
   }
-  const message = `It is left out: it leads to ${showPath(leadsTo)}, which is an empty folder or no file.`;
+  const message = `It was left out: it points to ${showPath(leadsTo)}, which is an empty folder or not a file.`;
   return [{ code: "link.dangling", severity: "warning", path: source, message }];
 }
 
@@ -177,9 +177,9 @@ export interface ClaimedTarget {
   readonly path: string;
   /** Relative to the workspace, with `/` between segments. */
   readonly mountPath: string;
-  /** Whether the path still leads to the folder that was claimed. */
+  /** Whether the path still leads to the claimed folder. */
   isInPlace(): boolean;
-  /** Takes away the marker, and the folders that were made if nothing else is in them. */
+  /** Removes the marker, and the created folders if they are otherwise empty. */
   release(): void;
 }
 
@@ -189,7 +189,7 @@ const MARKER = ".metier-mount";
 export function claimTarget(workspace: string, target: string): ClaimedTarget {
   const checked = checkContainedPath(target);
   if (!checked.ok) {
-    const hint = "Name a folder below the workspace, such as `skills`.";
+    const hint = "Name a folder inside the workspace, such as `skills`.";
     const message = `The mount path is refused: ${checked.message}`;
     throw new SkillMountError(String(target), checked.reason, message, { hint });
   }
@@ -209,7 +209,7 @@ export function claimTarget(workspace: string, target: string): ClaimedTarget {
   } catch (error) {
     for (const folder of made.toReversed()) removeIfEmpty(folder);
     if (error instanceof SkillMountError) throw error;
-    const message = `The mount path ${showPath(path)} cannot be made: ${(error as Error).message}.`;
+    const message = `The mount path ${showPath(path)} cannot be created: ${(error as Error).message}.`;
     throw new SkillMountError(path, "failed", message, { cause: error });
   }
   return { path, mountPath: checked.path, isInPlace: () => realPathOr(path) === path, release };
@@ -223,11 +223,11 @@ function resolveWorkspace(workspace: string): string {
   } catch (error) {
     cause = error;
   }
-  const message = `The workspace ${showPath(workspace)} is not a folder that can be used.`;
+  const message = `The workspace ${showPath(workspace)} is not a usable folder.`;
   throw new SkillMountError(workspace, "missing", message, { cause });
 }
 
-/** Makes a folder, or finds it there. Whether it was made. */
+/** Creates a folder, or finds it. Returns whether it was created. */
 function enterFolder(path: string): boolean {
   try {
     mkdirSync(path);
@@ -237,10 +237,10 @@ function enterFolder(path: string): boolean {
     if (found?.isDirectory()) return false;
     const shown = showPath(path);
     if (found?.isSymbolicLink()) {
-      const message = `The mount path is refused: ${shown} is a link, which may lead out of the workspace.`;
+      const message = `The mount path is refused: ${shown} is a link, which may point outside the workspace.`;
       throw new SkillMountError(path, "outside", message);
     }
-    if (found) throw new SkillMountError(path, "taken", `${shown} is there already and is not a folder.`);
+    if (found) throw new SkillMountError(path, "taken", `${shown} already exists and is not a folder.`);
     throw cause;
   }
 }
@@ -250,8 +250,8 @@ function claim(path: string, marker: string): void {
     writeFileSync(marker, "Skills are mounted here; Metier removes them and this file.\n", { flag: "wx" });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    throw new SkillMountError(path, "taken", `Skills are mounted at ${showPath(path)} already.`, {
-      hint: `Clean up the first mount, or choose another path. If the program that made it is gone, delete \`${marker}\`.`,
+    throw new SkillMountError(path, "taken", `Skills are already mounted at ${showPath(path)}.`, {
+      hint: `Clean up the first mount, or choose another path. If the program that made it has exited, delete \`${marker}\`.`,
     });
   }
 }
@@ -261,7 +261,7 @@ function removeIfEmpty(folder: string): void {
     rmdirSync(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Someone put something into it, or took it away: then it is not ours any more.
+    // Someone added something or removed it: then it is no longer ours.
     if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT" && code !== "ENOTDIR") throw error;
   }
 }

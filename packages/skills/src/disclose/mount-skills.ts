@@ -1,6 +1,6 @@
 /**
- * Puts selected skills into a folder of a workspace, where an agent reads them with its own tools. All or nothing:
- * whatever goes wrong, what was made is removed again.
+ * Puts selected skills into a workspace folder, where an agent reads them with its own tools. All or nothing: if
+ * anything fails, everything created is removed.
  */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -33,15 +33,15 @@ import { hasFolder, realRoots, requireSkillFolder } from "./resources.ts";
 export interface MountOptions extends Pick<ReadInstructionsOptions, "roots" | "bodyOf" | "profile"> {
   /** The folder that the mount path must not leave. */
   readonly workspace: string;
-  /** Relative to the workspace: `skills`, `skills/org`. Made where it is missing. */
+  /** Relative to the workspace: `skills`, `skills/org`. Created if needed. */
   readonly target: string;
-  /** `link` costs nothing and shows changes at once, but gives writers of the workspace the skill itself. */
+  /** `link` costs nothing and shows changes at once, but lets writers of the workspace change the skill itself. */
   readonly mode?: "copy" | "link";
-  /** The most that is copied. Default: 10 MiB a file, 50 MiB a skill. */
+  /** The maximum to copy. Default: 10 MiB per file, 50 MiB per skill. */
   readonly limits?: Partial<MountLimits>;
-  /** Another folder name than the skill's own, by skill name. */
+  /** Folder names that differ from the skill's own, by skill name. */
   readonly names?: Readonly<Record<string, string>>;
-  /** What `SKILL.md` says instead of the skill's own file, by skill name. Such a skill is copied, never linked. */
+  /** Content of `SKILL.md` instead of the skill's own file, by skill name. Such a skill is copied, never linked. */
   readonly texts?: ReadonlyMap<string, string>;
 }
 
@@ -58,7 +58,7 @@ const OPTIONS: OptionKeys<MountOptions> = {
 };
 
 interface MountedSkill {
-  /** The skill as the catalog has it. */
+  /** The skill in the catalog. */
   readonly skill: Skill;
   /** Absolute. */
   readonly directory: string;
@@ -73,7 +73,7 @@ export interface Mount {
   readonly skills: readonly MountedSkill[];
   /** What was left out, and why. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Removes what was mounted and nothing else; a second call does nothing. */
+  /** Removes only what was mounted; a second call does nothing. */
   cleanup(): void;
 }
 
@@ -102,18 +102,18 @@ export async function mountSkills(skills: readonly Skill[], options: MountOption
   }
 }
 
-/** In a folder of skills nobody could tell any more that it came from a server. */
+/** In a skills folder, nobody could tell anymore that it came from a server. */
 function reportRemote({ name, location }: Skill): Diagnostic {
   return {
     code: "remote.not-mounted",
     severity: "warning",
     path: location,
-    message: `\`${name}\` is a skill of an MCP server, so it is not mounted as if it were of this machine.`,
-    hint: "Offer it by a tool (`use_skill`), which says where it comes from.",
+    message: `\`${name}\` comes from an MCP server, so it is not mounted like a local skill.`,
+    hint: "Offer it through a tool (`use_skill`), which says where it comes from.",
   };
 }
 
-/** What went wrong first is what the caller hears of; what could not be removed besides is added. */
+/** Reports the first error; what could not be removed is added. */
 function cleanUpAfter(error: Error, cleanup: () => void): Error {
   try {
     cleanup();
@@ -123,7 +123,7 @@ function cleanUpAfter(error: Error, cleanup: () => void): Error {
   }
 }
 
-/** Folder name → skill. Names that differ only in case would meet on some file systems. */
+/** Folder name → skill. Names that differ only in case would collide on some file systems. */
 function chooseNames(
   skills: readonly Skill[],
   names: Readonly<Record<string, string>>,
@@ -134,13 +134,13 @@ function chooseNames(
     const name = Object.hasOwn(names, skill.name) ? (names[skill.name] ?? "") : skill.name;
     const checked = checkContainedPath(name);
     if (!checked.ok || checked.path !== name || checked.segments.length !== 1) {
-      const message = `${showPath(name)} cannot be the folder name of skill \`${skill.name}\`: it must be one plain name.`;
+      const message = `${showPath(name)} cannot be the folder name of skill \`${skill.name}\`: it must be a single plain name.`;
       throw new SkillMountError(name, "invalid", message);
     }
     const key = name.normalize("NFC").toLowerCase();
     if (taken.has(key)) {
       throw new SkillMountError(name, "duplicate", `Two skills would be mounted as ${showPath(name)}.`, {
-        hint: "Leave one out, or give one another name with `names`.",
+        hint: "Leave one out, or rename one with `names`.",
       });
     }
     taken.add(key);
@@ -149,7 +149,7 @@ function chooseNames(
   return chosen;
 }
 
-/** `made` grows with what must be removed again. */
+/** `made` collects what must be removed again. */
 async function mountSkill(
   skill: Skill,
   directory: string,
@@ -200,7 +200,8 @@ function reportEscaping(path: string): Diagnostic {
     code: "mount.link-escapes",
     severity: "warning",
     path,
-    message: "The link leads out of the skill's folder, and whoever reads the mounted folder can follow it.",
+    message:
+      "The link points outside the skill's folder, and anyone who reads the mounted folder can follow it.",
     hint: "Mount with `copy`, which leaves such links out, or copy the file into the skill.",
   };
 }
@@ -212,13 +213,13 @@ function useFlatFile(skill: Skill, options: MountOptions, use: (file: ContainedF
   if (fault) throw new SkillResourceError(skill.name, skill.location, fault.reason, fault.message);
 }
 
-/** Nothing that is there already is touched. */
+/** Touches nothing that already exists. */
 function makeNew(make: () => void, path: string, made: string[]): void {
   try {
     make();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    throw new SkillMountError(path, "taken", `${showPath(path)} is there already.`, {
+    throw new SkillMountError(path, "taken", `${showPath(path)} already exists.`, {
       cause,
       hint: "Move it away, or mount into another folder.",
     });
@@ -230,10 +231,10 @@ function createCleanup(claimed: ClaimedTarget, made: readonly string[]): () => v
   let done = false;
   return () => {
     if (done) return;
-    // A workspace may be in hostile hands by now: nothing is removed through a link that took the folder's place.
+    // A workspace may be hostile by now: nothing is removed through a link that replaced the folder.
     if (!claimed.isInPlace()) {
-      const message = `${showPath(claimed.path)} was moved or replaced, so what was mounted is not removed.`;
-      throw new SkillMountError(claimed.path, "outside", message, { hint: "Remove it by hand." });
+      const message = `${showPath(claimed.path)} was moved or replaced, so the mount was not removed.`;
+      throw new SkillMountError(claimed.path, "outside", message, { hint: "Remove it yourself." });
     }
     for (const path of made) rmSync(path, { recursive: true, force: true });
     claimed.release();

@@ -1,12 +1,12 @@
-/** Sections of long instructions: an outline with numbers, and the text of one section. One pass, aware of code blocks. */
+/** Sections of long instructions: a numbered outline, and the text of one section. One pass, aware of code blocks. */
 interface OutlineEntry {
-  /** `2`, or `2.1` for the first section within it; `0` is the text before the first heading. */
+  /** `2`, or `2.1` for its first subsection; `0` is the text before the first heading. */
   readonly number: string;
   /** 1 to 6; 0 for the text before the first heading. */
   readonly level: number;
   /** The words of the heading. */
   readonly title: string;
-  /** 1-based lines of the body, both included; the sections within it belong to it. */
+  /** 1-based lines of the body, both inclusive; subsections belong to it. */
   readonly firstLine: number;
   /** 1-based; the last line before the next heading of its level. */
   readonly lastLine: number;
@@ -17,7 +17,7 @@ interface Section extends OutlineEntry {
   readonly text: string;
 }
 
-/** A section whose end is not known yet. */
+/** A section whose end is unknown. */
 interface OpenSection {
   readonly section: OutlineEntry & { lastLine: number };
   /** How many sections it has so far. */
@@ -30,12 +30,12 @@ interface Heading {
   readonly line: number;
 }
 
-/** Lists the sections of a skill's body, in order; an empty list for an empty body. */
+/** Lists the sections of a skill's body in order; empty for an empty body. */
 export function outline(body: string): readonly OutlineEntry[] {
   return body === "" ? [] : outlineLines(body.split(/\r?\n/));
 }
 
-/** By number as the outline gives it (`2.1`), or by heading, whatever its case and punctuation; the first one counts. */
+/** By outline number (`2.1`), or by heading, ignoring case and punctuation; the first match counts. */
 export function section(body: string, wanted: string | number): Section | undefined {
   const lines = body.split(/\r?\n/);
   const entries = body === "" ? [] : outlineLines(lines);
@@ -61,7 +61,7 @@ function outlineLines(lines: readonly string[]): readonly OutlineEntry[] {
   const open: OpenSection[] = [];
   let children = 0;
   for (const { level, title, line } of headings) {
-    // A section ends before the next heading of its own level or a higher one.
+    // A section ends before the next heading of its own or a higher level.
     while ((open.at(-1)?.section.level ?? 0) >= level) {
       const ended = open.pop();
       if (ended) ended.section.lastLine = line - 1;
@@ -78,7 +78,7 @@ function outlineLines(lines: readonly string[]): readonly OutlineEntry[] {
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const HASHES = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
-/** A line that a row of `=` or `-` can turn into a heading: plain text, no list, quote, table or code. */
+/** A line that a row of `=` or `-` can turn into a heading: plain text, not a list, quote, table or code. */
 const UNDERLINED = /^ {0,3}(?!\d{1,9}[.)][ \t])[^\s>|#+*=<-]/;
 const FRONTMATTER_MARK = /^---[ \t]*$/;
 const FIELD = /^[a-z_][\w-]*[ \t]*:/i;
@@ -108,7 +108,7 @@ function findHeadings(lines: readonly string[]): readonly Heading[] {
   return headings;
 }
 
-/** The index of the first line behind frontmatter, whose last field would look like an underlined heading. */
+/** The index of the first line after frontmatter, whose last field would look like an underlined heading. */
 function findBodyStart(lines: readonly string[]): number {
   if (!FRONTMATTER_MARK.test(lines[0] ?? "") || !FIELD.test(lines[1] ?? "")) return 0;
   return lines.findIndex((line, index) => index > 0 && FRONTMATTER_MARK.test(line)) + 1;
@@ -124,7 +124,7 @@ function readHeading(line: string, previous: string, lineNumber: number): Headin
   return { level: underline.startsWith("=") ? 1 : 2, title: previous.trim(), line: lineNumber - 1 };
 }
 
-/** `Title ##` → `Title`. By hand, because a pattern that looks for the end is slow on long rows of `#`. */
+/** `Title ##` → `Title`. Without a pattern, which would be slow on long rows of `#`. */
 function withoutClosingHashes(title: string): string {
   let end = title.length;
   while (end > 0 && title[end - 1] === "#") end--;

@@ -1,6 +1,6 @@
 /**
- * Tier 1 within a token budget. All skills are told in as much detail as fits for all of them; what is left of the
- * budget goes, one level each, to the nearest scopes first. Every skill is at least named or counted.
+ * Tier 1 within a token budget. All skills get as much detail as fits for all of them; the rest of the budget goes, one
+ * level each, to the nearest scopes first. Every skill is at least named or counted.
  */
 import { UsageError } from "@metier/base/errors";
 import type { Skill } from "../skill/skill.ts";
@@ -24,10 +24,10 @@ import {
   moreInstructions,
 } from "./render-listing.ts";
 
-/** With less, not even the line that counts the skills is certain to fit. */
+/** With less, even the line that counts the skills may not fit. */
 export const MINIMUM_BUDGET = 128;
 
-/** How the skills are listed for a model, and in how many tokens. */
+/** How to list the skills for a model, and in how many tokens. */
 export interface PlanOptions extends ListingOptions {
   /** The most tokens the text may have, at least `MINIMUM_BUDGET`. */
   readonly budget: number;
@@ -43,21 +43,21 @@ export interface ListingPlan {
   readonly report: ListingReport;
 }
 
-/** What became of each skill, by name. */
+/** How each skill is listed, by name. */
 export interface ListingReport {
-  /** The budget that was asked for, in tokens. */
+  /** The requested budget, in tokens. */
   readonly budget: number;
-  /** Of the whole text, by the counter that was given. */
+  /** Of the whole text, by the given counter. */
   readonly tokens: number;
   /** Whether the text is within the budget; certain unless the budget is below the minimum. */
   readonly fits: boolean;
-  /** Skills listed with everything that was asked for. */
+  /** Skills listed with everything requested. */
   readonly full: readonly string[];
-  /** Skills whose description was cut. */
+  /** Skills with a truncated description. */
   readonly shortened: readonly string[];
-  /** Skills listed by name alone. */
+  /** Skills listed only by name. */
   readonly nameOnly: readonly string[];
-  /** Skills that are only counted, not named. */
+  /** Skills only counted, not named. */
   readonly counted: readonly string[];
 }
 
@@ -67,7 +67,7 @@ type Levels = readonly number[];
 export function planListing(skills: readonly Skill[], options: PlanOptions): ListingPlan {
   const { budget, countTokens = estimateTokens } = options;
   if (!(budget > 0)) {
-    throw new UsageError(`The budget is ${budget}; it must be a number of tokens above 0.`);
+    throw new UsageError(`The budget is ${budget}; it must be a positive number of tokens.`);
   }
   const settings = listingSettings(options);
   const visible = visibleSkills(skills);
@@ -79,7 +79,7 @@ export function planListing(skills: readonly Skill[], options: PlanOptions): Lis
   };
   if (visible.length === 0) return finish(planner, [], emptyListing(settings.format), budget);
 
-  // The pieces add up to about the whole, not exactly: begin a little above the budget and come down by what is over.
+  // The pieces add up only roughly to the whole: start a little above the budget and reduce by the excess.
   let allowance = Math.ceil(budget * 1.05) + 10;
   for (let step = 1; allowance > 0; step *= 2) {
     const levels = chooseLevels(planner, allowance);
@@ -97,7 +97,7 @@ interface Planner {
   readonly settings: ListingSettings;
   readonly costs: PieceCosts;
   readonly countTokens: TokenCounter;
-  /** The indexes of the skills, those first that keep their words longest. */
+  /** The indexes of the skills, those that keep their words longest first. */
   readonly order: readonly number[];
 }
 
@@ -122,7 +122,7 @@ function chooseLevels(planner: Planner, allowance: number): Levels {
   return levels;
 }
 
-/** What is left of the allowance with all skills at that level; below 0 as soon as it is used up. */
+/** The remaining allowance with all skills at that level; below 0 as soon as it is used up. */
 function roomAt(planner: Planner, level: number, allowance: number): number {
   let left = allowance - frameCost(planner, level);
   for (const index of planner.order) {
@@ -132,7 +132,7 @@ function roomAt(planner: Planner, level: number, allowance: number): number {
   return left;
 }
 
-/** What a listing costs beside its skills. */
+/** What a listing costs besides its skills. */
 function frameCost({ settings, order, countTokens }: Planner, level: number): number {
   const sample = { name: "sample" };
   const total = order.length;
@@ -172,7 +172,7 @@ function cutEntry(entry: ListingEntry, level: number): ListingEntry {
   return { ...entry, description: shortenDescription(entry.description, most) };
 }
 
-/** Whether a skill that is named is told in full, since nothing but its name was asked for. */
+/** Whether naming a skill lists it in full, since only names were requested. */
 function isNameAll({ descriptions, location }: ListingSettings): boolean {
   return descriptions === "none" && location === "none";
 }
@@ -198,10 +198,10 @@ function detailOf(entry: ListingEntry, level: number, settings: ListingSettings)
 
 // What each skill costs in a listing at each level of detail.
 
-/** The lengths, in characters, to which descriptions are cut. */
+/** The lengths, in characters, to which descriptions are truncated. */
 const CUTS: readonly number[] = [SHORT_DESCRIPTION, 100, 160, 250, 400, 640];
 
-/** Levels of detail: counted, named, cut to `CUTS[level - FIRST_CUT]`, full. */
+/** Levels of detail: counted, named, truncated to `CUTS[level - FIRST_CUT]`, full. */
 const COUNTED = 0;
 const NAMED = 1;
 const FIRST_CUT = 2;
@@ -215,8 +215,8 @@ interface PieceCosts {
 }
 
 /**
- * Every piece is counted once, when it is first asked for: a description in the segments between its cuts, so that all
- * its lengths together cost as much as the longest.
+ * Every piece is counted once, on demand: a description in the segments between its cuts, so that all its lengths
+ * together cost as much as the longest.
  */
 function pieceCosts(
   skills: readonly Skill[],

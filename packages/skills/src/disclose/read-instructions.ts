@@ -1,6 +1,6 @@
 /**
- * Tier 2: a skill's instructions, read and checked anew on every use; the catalog and its index are never asked for
- * text. Throws for a skill that can no longer be used as the one the catalog knows.
+ * Tier 2: a skill's instructions, read and checked again on every use; text never comes from the catalog or its index.
+ * Throws for a skill that is no longer the one in the catalog.
  */
 
 import { basename } from "node:path";
@@ -24,29 +24,29 @@ import { tellOrigin } from "./listing.ts";
 import { type FolderAccess, hasFolder, realRoots, requireSkillFolder } from "./resources.ts";
 
 export interface ReadInstructionsOptions extends FolderAccess {
-  /** The whole file with its frontmatter instead of the body. A skill given as an object has only a body. */
+  /** Returns the whole file with its frontmatter instead of the body. A skill defined in code has only a body. */
   readonly whole?: boolean;
-  /** How strict the file is read. Default: `standard`. */
+  /** How strictly to read the file. Default: `standard`. */
   readonly profile?: Profile | undefined;
-  /** The body of a skill that was given as an object. */
+  /** The body of a skill defined in code. */
   readonly bodyOf?: ((skill: Skill) => string | undefined) | undefined;
 }
 
-/** A skill's instructions, read from its file at this moment. */
+/** A skill's instructions, just read from its file. */
 export interface Instructions {
   /** The skill's name in the catalog. */
   readonly name: string;
-  /** The body, or the whole file; without characters that cannot be seen, line ends as `\n`. */
+  /** The body, or the whole file; without invisible characters, with `\n` line breaks. */
   readonly text: string;
   /** `sha256:…` of the text: tells a repeated activation from a changed one. */
   readonly digest: string;
-  /** Whose they are, where they are not of this machine. */
+  /** Whose they are, if they are not local. */
   readonly origin?: string | undefined;
   /** As the file states it now. */
   readonly manifest: SkillManifest;
-  /** The fields as the file writes them; absent for a skill given as an object. */
+  /** The fields as written in the file; absent for a skill defined in code. */
   readonly frontmatter?: Readonly<Record<string, Json>> | undefined;
-  /** What is worth knowing about the file now, such as a body that is very long. */
+  /** Notes about the file now, such as a very long body. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -64,12 +64,12 @@ export async function readInstructions(
   if (written === undefined) {
     throw skillFault(skill.name, skill.location, diagnostics);
   }
-  // By the name it has here: a lock may give another, and one of an MCP server always has its own.
+  // By its name here: a lock may give another, and one from an MCP server always has its own.
   const { name, locked, remote } = skill;
   const manifest = remote ? { ...written, name } : withAlias(written, locked?.alias);
   if (manifest.name !== skill.name) {
-    const renamed = `it is called \`${manifest.name}\` now`;
-    const hint = "Load the catalog again.";
+    const renamed = `it is now named \`${manifest.name}\``;
+    const hint = "Reload the catalog.";
     throw new SkillValidationError(skill.name, [renamed], skill.location, { hint });
   }
   return assemble(skill, whole ? text : parsed.body, manifest, diagnostics, parsed.frontmatter);
@@ -78,7 +78,7 @@ export async function readInstructions(
 function instructionsOfObject(skill: Skill, { bodyOf }: ReadInstructionsOptions): Instructions {
   const body = bodyOf?.(skill);
   if (body === undefined) {
-    throw new SkillLoadError(skill.name, "(given as an object)", "nothing gives its instructions.", {
+    throw new SkillLoadError(skill.name, "(given as an object)", "it has no source for its instructions.", {
       hint: "Pass `bodyOf`.",
     });
   }
@@ -102,14 +102,14 @@ function assemble(
 function reportRemoved(path: string, { count, example }: NonNullable<CleanText["removed"]>): Diagnostic {
   const what =
     count === 1
-      ? `1 character that cannot be seen (${example}) was`
-      : `${count} characters that cannot be seen (${example} first) were`;
+      ? `1 invisible character (${example}) was`
+      : `${count} invisible characters (${example} first) were`;
   return {
     code: "disclosure.text-removed",
     severity: "warning",
     path,
     message: `${what} removed from the instructions.`,
-    hint: "Look at the file in an editor that shows invisible characters, and delete them.",
+    hint: "Open the file in an editor that shows invisible characters, and delete them.",
   };
 }
 
@@ -121,8 +121,8 @@ function readSkillFile(skill: Skill, access: FolderAccess): string {
   if (typeof read === "string") return read;
   throw new SkillResourceError(skill.name, skill.location, read.reason, read.message, {
     hint: forReader({
-      command: "Load the catalog again; `metier validate` says what is wrong with a skill file.",
-      program: "Load the catalog again; `validate()` says what is wrong with a skill file.",
+      command: "Reload the catalog; check the skill file with `metier validate`.",
+      program: "Reload the catalog; check the skill file with `validate()`.",
     }),
   });
 }
@@ -130,14 +130,14 @@ function readSkillFile(skill: Skill, access: FolderAccess): string {
 function readOpened(skill: Skill, { realPath, stats }: ContainedFile): string {
   const read = readBounded(realPath, MAX_SKILL_BYTES);
   if (!read.ok) throw new SkillLoadError(skill.name, skill.location, read.message);
-  // The gate holds its file open, so no other one can have this number.
+  // The gate holds its file open, so no other file can have this inode.
   if (read.stats.ino !== stats.ino || read.stats.dev !== stats.dev) {
-    throw new SkillLoadError(skill.name, skill.location, "it was replaced while it was read.");
+    throw new SkillLoadError(skill.name, skill.location, "it was replaced during reading.");
   }
   return read.text;
 }
 
-/** A skill that is no Markdown file (a YAML file, an object) as the text of a `SKILL.md`. */
+/** A skill that is not a Markdown file (YAML, or defined in code) as the text of a `SKILL.md`. */
 export function writeSkillText(instructions: Instructions): string {
   return `${writeFields(skillFields(instructions))}\n${instructions.text}\n`;
 }

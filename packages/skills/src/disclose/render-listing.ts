@@ -1,6 +1,6 @@
 /**
- * Tier 1: what a model is told about the skills it may use, in one of four formats, and how it is told to get at them.
- * The same skills give the same bytes, so that caches hold.
+ * Tier 1: what a model sees about its skills, in one of four formats, and how it reaches them. The same skills give the
+ * same bytes, so that caches work.
  */
 import type { Skill } from "../skill/skill.ts";
 import { escapeXml } from "./conversation.ts";
@@ -23,7 +23,7 @@ export interface ListingSettings extends EntrySettings {
   readonly activation: Activation;
 }
 
-/** `""` when there is nothing to tell; as JSON, a list of nothing. */
+/** `""` if there is nothing to list; for JSON, an empty list. */
 export function renderListing(skills: readonly Skill[], options: ListingOptions = {}): string {
   const settings = listingSettings(options);
   const entries = visibleSkills(skills).map((skill) => toListingEntry(skill, settings));
@@ -46,12 +46,12 @@ export function listingSettings(options: ListingOptions): ListingSettings {
   };
 }
 
-/** Text of nothing is no text, but JSON of nothing is still JSON. */
+/** An empty list is no text, but still JSON. */
 export function emptyListing(format: ListingFormat): string {
   return format === jsonFormat ? format.render({ entries: [], names: [], guidance: "", more: "" }) : "";
 }
 
-/** How to activate a skill; `""` when the host says it itself. */
+/** How to activate a skill; `""` if the host explains it. */
 export function activationInstructions(activation: Activation, location: LocationStyle): string {
   if (activation === "none") return "";
   if (activation === "tool") {
@@ -76,13 +76,13 @@ const WHERE_TO_READ: Readonly<Record<LocationStyle, string>> = {
 };
 
 interface Untold {
-  /** How many skills are told in full or shortened. */
+  /** How many skills are listed in full or shortened. */
   readonly described: number;
   readonly named: number;
   readonly counted: number;
 }
 
-/** One line: how many skills are not told in full, and how to find them. `""` when there are none. */
+/** One line: how many skills are not listed in full, and how to find them. `""` if there are none. */
 export function moreInstructions({ described, named, counted }: Untold, activation: Activation): string {
   if (named === 0 && counted === 0) return "";
   const tool = activation === "tool" ? "call `find_skills`" : "run `metier find`";
@@ -97,7 +97,7 @@ function skills(count: number, more = ""): string {
   return count === 1 ? `1${more} skill is` : `${count}${more} skills are`;
 }
 
-/** As `<available_skills>`, each skill an element of its own; guidance follows as plain text. */
+/** As `<available_skills>`, one element per skill; guidance follows as plain text. */
 const xmlFormat: ListingFormat = {
   multiline: true,
   render({ entries, names, guidance, more }: Listing) {
@@ -123,7 +123,7 @@ function xmlEntry({ name, description, location, origin }: ListingEntry): string
   ].join("\n");
 }
 
-/** One a line: an element each would cost four times as many tokens. */
+/** One per line: an element each would cost four times as many tokens. */
 function xmlNames(names: readonly string[]): readonly string[] {
   return names.length === 0 ? [] : ["<other_skills>", ...names.map(escapeXml), "</other_skills>"];
 }
@@ -146,7 +146,7 @@ function markdownEntry({ name, description, location, origin }: ListingEntry): s
   return `- **${name}**${description === undefined ? "" : `: ${description}`}${place}${origin === undefined ? "" : ` (from ${origin})`}`;
 }
 
-/** As a summary: the names alone. */
+/** As a summary: only the names. */
 const namesFormat: ListingFormat = {
   multiline: false,
   render({ entries, names, guidance, more }: Listing) {
@@ -159,7 +159,7 @@ const namesFormat: ListingFormat = {
   escape: (text) => text,
 };
 
-/** As JSON, one skill a line: `{skills: [{name, description?, location?, origin?}], names?, guidance?, more?}`. */
+/** As JSON, one skill per line: `{skills: [{name, description?, location?, origin?}], names?, guidance?, more?}`. */
 const jsonFormat: ListingFormat = {
   multiline: true,
   render({ entries, names, guidance, more }: Listing) {

@@ -1,6 +1,6 @@
 /**
- * Tier 3: which files a skill brings along, and one of them, whole or a range of it; and the real folder they are read from.
- * Everything goes through the path gate.
+ * Tier 3: lists a skill's files, reads one of them or a range of it, and finds their real folder. Everything goes
+ * through the path gate.
  */
 import { readSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -22,18 +22,18 @@ import { isText, mediaTypeByName, mediaTypeOf, partialEdges } from "./media-type
 
 const RESOURCE_KINDS = ["scripts", "references", "assets", "other"] as const;
 
-/** By the folder it stands in, at any depth: `scripts`, `references`, `assets`, or none of these. */
+/** By the folder it is in, at any depth: `scripts`, `references`, `assets`, or none of these. */
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 
-/** A file that a skill brings along, besides its skill file. */
+/** A file of a skill, besides its skill file. */
 export interface SkillResource {
-  /** Below the skill's folder, with `/` between segments: what `readResource` takes. */
+  /** Inside the skill's folder, with `/` between segments: the argument of `readResource`. */
   readonly path: string;
   /** The folder it is in. */
   readonly kind: ResourceKind;
   /** In bytes. */
   readonly size: number;
-  /** By the file's name, or by its first bytes where the name says nothing. */
+  /** From the file's name, or its first bytes if the name does not tell. */
   readonly mediaType: string;
 }
 
@@ -41,7 +41,7 @@ export interface SkillResource {
 export interface ResourceListing {
   /** By kind, then by path. */
   readonly resources: readonly SkillResource[];
-  /** Files that are left out, and why; or why the folder cannot be listed. */
+  /** Files that were left out, and why; or why the folder cannot be listed. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -53,7 +53,10 @@ interface ListResourcesOptions extends FolderAccess {
 const MAX_ENTRIES = 20_000;
 const SNIFFED_BYTES = 1024;
 
-/** What is not listed is said. Every file of the skill except the skill file itself; none for a flat skill or one given as an object. */
+/**
+ * Reports what is not listed. Every file of the skill except the skill file; none for a flat skill or one defined in
+ * code.
+ */
 export function listResources(skill: LocatedSkill, options: ListResourcesOptions = {}): ResourceListing {
   if (!hasFolder(skill)) return { resources: [], diagnostics: [] };
   if (skill.remote) return { resources: listDeclared(skill.remote), diagnostics: [] };
@@ -72,7 +75,7 @@ export function listResources(skill: LocatedSkill, options: ListResourcesOptions
   return { resources: sortByKind(resources), diagnostics };
 }
 
-/** What a server declares is all there is, fetched or not. */
+/** Only what a server declares exists, fetched or not. */
 function listDeclared({ uri, files }: RemoteOrigin): readonly SkillResource[] {
   const described = files
     .filter((file) => file.uri !== uri)
@@ -83,7 +86,7 @@ function listDeclared({ uri, files }: RemoteOrigin): readonly SkillResource[] {
   return sortByKind(described.sort((a, b) => compareText(a.path, b.path)));
 }
 
-/** Within a kind they stay as they are: by path. */
+/** Within a kind they keep their order: by path. */
 function sortByKind(resources: readonly SkillResource[]): readonly SkillResource[] {
   const order = new Map(RESOURCE_KINDS.map((kind, position) => [kind, position]));
   return resources.toSorted((a, b) => (order.get(a.kind) ?? 0) - (order.get(b.kind) ?? 0));
@@ -111,15 +114,15 @@ function reportUnlistable(path: string, detail: string): Diagnostic {
     code: "resource.unlistable",
     severity: "warning",
     path,
-    message: `The files of the skill cannot be listed: ${detail}.`,
+    message: `The skill's files cannot be listed: ${detail}.`,
     hint: "Make the folder readable and its file names UTF-8, and keep only what the skill needs in it.",
   };
 }
 
-/** A file that is not given out; nothing for a link to a folder inside, whose files are listed where they lie. */
+/** A file that is refused; `undefined` for a link to a folder inside, whose files are listed at their own paths. */
 export function reportLeftOut(path: string, entry: ListedFile, fault: ContainedFault): readonly Diagnostic[] {
   if (fault.reason === "not-a-file" && entry.kind === "link") return [];
-  const left = { severity: "warning", path, message: `It is left out: ${fault.message}` } as const;
+  const left = { severity: "warning", path, message: `It was left out: ${fault.message}` } as const;
   if (fault.reason === "outside") {
     const hint = "Copy the file into the skill's folder instead of linking to it.";
     return [{ code: "resource.link-escapes", ...left, hint }];
@@ -129,7 +132,7 @@ export function reportLeftOut(path: string, entry: ListedFile, fault: ContainedF
   return [{ code: isSpecial ? "resource.special-file" : "resource.unreadable", ...left }];
 }
 
-/** Bytes of the file, `start` included and `end` not; what lies beyond the end of the file is not there. */
+/** Bytes of the file, `start` inclusive and `end` exclusive; bytes past the end of the file do not exist. */
 export interface ByteRange {
   /** The first byte, from 0. Default: 0. */
   readonly start?: number;
@@ -141,29 +144,29 @@ export interface ReadResourceOptions extends FolderAccess {
   readonly range?: ByteRange;
   /** More than this in one answer is refused. */
   readonly maxBytes?: number;
-  /** By default text where the file is text, bytes otherwise. */
+  /** By default text if the file is text, otherwise bytes. */
   readonly as?: "text" | "bytes";
 }
 
 /** A file of a skill, or a range of it, as text or as bytes. */
 export interface ResourceContent {
-  /** As it was asked for. */
+  /** As requested. */
   readonly path: string;
-  /** By the file's name, or by what was read where the name says nothing. */
+  /** From the file's name, or what was read if the name does not tell. */
   readonly mediaType: string;
   /** Of the whole file, in bytes. */
   readonly size: number;
-  /** What was read; a text never begins or ends within a character. */
+  /** What was read; a text never starts or ends within a character. */
   readonly range: Required<ByteRange>;
   /** Either `text` or `bytes`. */
   readonly text?: string;
-  /** Present when `text` is not: for a file that is not text, or when bytes were asked for. */
+  /** Present if `text` is not: for a file that is not text, or if bytes were requested. */
   readonly bytes?: Uint8Array;
 }
 
 const MAX_RESOURCE_BYTES: number = 1024 * 1024;
 
-/** One file as text or bytes. Throws `SkillResourceError` whose `reason` says why nothing is given out. */
+/** One file as text or bytes. Throws `SkillResourceError` whose `reason` says why it was refused. */
 export function readResource(
   skill: LocatedSkill,
   path: string,
@@ -173,7 +176,7 @@ export function readResource(
     throw new SkillResourceError(skill.name, String(path), reason, message, { hint });
   };
   if (!hasFolder(skill)) {
-    return refuse("missing", `it has no folder of its own, so there is no ${showPath(String(path))}.`);
+    return refuse("missing", `the skill has no folder, so it has no ${showPath(String(path))}.`);
   }
   const folder = requireSkillFolder(skill, options);
   const read = withContained(openContained(folder, path), (file) => readFile(file, path, options));
@@ -182,8 +185,8 @@ export function readResource(
 }
 
 const HINTS: Partial<Record<ResourceFault, string>> = {
-  missing: "The list of the skill's files names what there is.",
-  "too-large": "Ask for a range of it.",
+  missing: "See the list of the skill's files.",
+  "too-large": "Ask for a range.",
 };
 
 function readFile(
@@ -194,13 +197,13 @@ function readFile(
   const size = Number(stats.size);
   const { start = 0, end = Math.max(start, size) } = range;
   if (!isOffset(start) || !isOffset(end) || start > end) {
-    const message = `the range ${start} to ${end} is none: give whole numbers, the smaller one first.`;
+    const message = `the range ${start} to ${end} is not valid: use whole numbers, the smaller one first.`;
     return { ok: false, reason: "invalid", message };
   }
   const from = Math.min(start, size);
   const wanted = Math.min(end, size) - from;
   if (wanted > maxBytes) {
-    const message = `${showPath(path)} would give ${wanted} bytes; at most ${maxBytes} are read at once.`;
+    const message = `${showPath(path)} would return ${wanted} bytes; the limit for one read is ${maxBytes} bytes.`;
     return { ok: false, reason: "too-large", message };
   }
   const bytes = readAt(descriptor, from, wanted);
@@ -225,7 +228,7 @@ function isOffset(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Fewer bytes when the file has become shorter meanwhile. */
+/** Fewer bytes if the file became shorter in the meantime. */
 function readAt(descriptor: number, from: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let size = 0;
@@ -237,26 +240,26 @@ function readAt(descriptor: number, from: number, length: number): Buffer {
   return bytes.subarray(0, size);
 }
 
-// A catalog is a snapshot, so it is checked again on every use that the skill's folder still lies where skills may lie, and
-// still is that skill's.
+// A catalog is a snapshot, so every use checks again that the skill's folder is still where skills may be, and still
+// that skill's.
 
 export interface FolderAccess {
   /**
    * The skills directories in use: the skill's folder or file may be a link into any of them. By default only into the
-   * one it was found under.
+   * one it was found in.
    */
   readonly roots?: readonly string[];
 }
 
-/** What is needed of a skill to find its files. */
+/** What is needed to find a skill's files. */
 export type LocatedSkill = Pick<Skill, "name" | "form" | "location" | "directory" | "root" | "remote">;
 
-/** Real paths into which the links of this skill's folder and file may lead. */
+/** Real paths where links of this skill's folder and file may lead. */
 export function realRoots({ root }: LocatedSkill, { roots = [] }: FolderAccess): readonly string[] {
   return [root, ...roots].map(realPathOr);
 }
 
-/** Only a folder can hold more than the skill file: a flat skill shares its folder with others. */
+/** Only a folder can contain more than the skill file: a flat skill shares its folder with others. */
 export function hasFolder({ form, location }: LocatedSkill): boolean {
   return form === "directory" && location !== "";
 }
@@ -271,13 +274,13 @@ export function requireSkillFolder(skill: LocatedSkill, access: FolderAccess = {
     folder = realpathSync.native(directory);
     file = realpathSync.native(location);
   } catch (cause) {
-    const hint = "Load the catalog again; the skill may have been removed.";
-    const message = `\`${location}\` is not there any more.`;
+    const hint = "Reload the catalog; the skill may have been removed.";
+    const message = `\`${location}\` no longer exists.`;
     throw new SkillResourceError(name, location, "missing", message, { cause, hint });
   }
-  // A root may also be the skill file itself, asked for by its path.
+  // A root may also be the skill file itself, requested by path.
   if (!roots.some((root) => isInside(folder, root) || root === file)) {
-    const message = `its folder \`${directory}\` is a link that leads out of the skills directories.`;
+    const message = `its folder \`${directory}\` is a link that points outside the skills directories.`;
     throw new SkillResourceError(name, directory, "outside", message);
   }
   const opened = withContained(openContained(folder, basename(location), roots), () => undefined);

@@ -1,4 +1,4 @@
-/** What `validate` says about the files of a skill's evals: whether they can be read, and whether the files they name are there. */
+/** Checks a skill's eval files for `validate`: whether they can be read, and whether the files they name exist. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -33,25 +33,25 @@ function checkNamedFiles(directory: string, file: string, evals: readonly EvalCa
   });
   if (missing.length === 0) return [];
   const read = readJsonFile(file);
-  if (!read.ok) return []; // It was read a moment ago; whoever took it away knows.
+  if (!read.ok) return []; // It was just read; whoever removed it knows.
   const { value, report } = read.value;
   return missing.map(({ name, what, path }) =>
     report(placeOf(value, path), {
       code: "eval.missing-file",
       severity: "error",
       message: `${name} names the ${what} ${showValue(path)}, which is not in the skill's folder.`,
-      hint: `Add the ${what}, or correct its path.`,
+      hint: `Add the ${what}, or fix its path.`,
     }),
   );
 }
 
-/** Beside `evals.json` first, then as a path in the skill. */
+/** Next to `evals.json` first, then as a path in the skill. */
 export function locateScript(directory: string, script: string): string {
   const beside = `evals/${script.replace(/^\.\//, "")}`;
   return existsSync(join(directory, beside)) ? beside : script;
 }
 
-/** Where a text that holds `path` stands. */
+/** Where a string that contains `path` is. */
 function placeOf(value: unknown, path: string): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   for (const [key, entry] of Object.entries(value)) {

@@ -1,22 +1,22 @@
-/** What an author writes to have a skill evaluated: tasks with what must be true afterwards, and requests for it. */
+/** What an author writes to evaluate a skill: tasks with assertions about the result, and requests for it. */
 
 export interface EvalCase {
-  /** As written; numbers as text. */
+  /** As written; numbers as strings. */
   readonly id: string;
   readonly name: string;
-  /** The name of its folder, one of a kind in its set. */
+  /** The name of its folder, unique in its set. */
   readonly folder: string;
   readonly prompt: string;
   readonly expectedOutput?: string | undefined;
-  /** Input files: where they lie in the skill, and where a run finds them. */
+  /** Input files: where they are in the skill, and where a run finds them. */
   readonly files: readonly InputFile[];
   readonly assertions: readonly Assertion[];
 }
 
 export interface InputFile {
-  /** Below the skill's folder. */
+  /** In the skill's folder. */
   readonly source: string;
-  /** Below the workspace of a run. */
+  /** In a run's workspace. */
   readonly target: string;
 }
 
@@ -26,19 +26,19 @@ export interface Assertion {
   readonly check: AssertionCheck;
 }
 
-/** How an assertion is decided. Everything but `model` needs none. */
+/** How an assertion is decided. Only `model` needs a model. */
 export type AssertionCheck =
   /** A model reads the answer and the files, and says why. */
   | { readonly kind: "model" }
   /** A script of the skill, in the sandbox. */
   | { readonly kind: "script"; readonly script: string; readonly args: readonly string[] }
-  /** Of the answer, or of a file of the run. */
+  /** About the answer, or a file of the run. */
   | { readonly kind: TextCheckKind; readonly value: string; readonly file?: string | undefined }
   | { readonly kind: "file-exists" | "file-absent"; readonly file: string };
 
 export type TextCheckKind = "contains" | "not-contains" | "equals" | "regex" | "not-regex";
 
-/** A request, and whether the skill beside it is the one for it. */
+/** A request, and whether this skill should handle it. */
 export interface TriggerQuery {
   readonly query: string;
   readonly shouldTrigger: boolean;

@@ -1,4 +1,4 @@
-/** The fields of the files that authors write for evals, with what they may hold: the readers and the JSON Schemas use them. */
+/** The fields of eval files and what they may contain, for the readers and the JSON Schemas. */
 import type { JsonSchema } from "@metier/base/json";
 import { KINDS, MODEL_TYPES, STATEMENT_FIELDS } from "./read-assertion.ts";
 
@@ -10,20 +10,23 @@ const ASSERTIONS: JsonSchema = {
   description: "What must be true of the result: sentences for a model to judge, checks, or scripts.",
 };
 
-/** Of one eval. */
+/** For one eval. */
 export const EVAL_FIELDS: Readonly<Record<string, JsonSchema>> = {
   id: {
     anyOf: [FILLED, { type: "integer" }],
-    description: "One of a kind in its file; default: its number.",
+    description: "Unique in its file; default: its number.",
   },
-  name: { type: "string", description: "What people see." },
+  name: { type: "string", description: "The name shown to people." },
   eval_name: { type: "string", description: "Another name for `name`." },
   prompt: { ...FILLED, description: "The task." },
-  expected_output: { type: "string", description: "What a good result is, for the grader and for readers." },
+  expected_output: {
+    type: "string",
+    description: "A description of a good result, for the grader and for readers.",
+  },
   files: {
     type: "array",
     items: FILLED,
-    description: "Input files, by their paths in the skill's folder: `evals/files/data.csv`.",
+    description: "Input files, as paths in the skill's folder: `evals/files/data.csv`.",
   },
   assertions: ASSERTIONS,
   expectations: ASSERTIONS,
@@ -31,7 +34,7 @@ export const EVAL_FIELDS: Readonly<Record<string, JsonSchema>> = {
   tags: { description: "For readers." },
 };
 
-/** Of the whole file. */
+/** For the whole file. */
 export const SET_FIELDS: Readonly<Record<string, JsonSchema>> = {
   skill_name: { type: "string", description: "The skill's name." },
   evals: { type: "array", items: { $ref: "#/$defs/eval" } },
@@ -44,7 +47,7 @@ export function evalsJsonSchema(): JsonSchema {
   return {
     $schema: DRAFT,
     title: "Evals of a skill",
-    description: "Tasks that `metier eval` runs with the skill and without it: evals/evals.json.",
+    description: "Tasks that `metier eval` runs with and without the skill: evals/evals.json.",
     anyOf: [
       { type: "object", required: ["evals"], properties: SET_FIELDS, additionalProperties: false },
       { type: "array", items: { $ref: "#/$defs/eval" } },
@@ -56,7 +59,7 @@ export function evalsJsonSchema(): JsonSchema {
   };
 }
 
-/** A sentence, or an object with at most one check. Its keys may be written with hyphens or underscores. */
+/** A sentence, or an object with at most one check. Its keys may use hyphens or underscores. */
 function assertionSchema(): JsonSchema {
   const words = { type: "array", minItems: 1, items: { type: "string" } };
   const checks = Object.entries(KINDS).flatMap(([name, kind]) => {
@@ -90,8 +93,8 @@ export function queriesJsonSchema(): JsonSchema {
       type: "object",
       required: ["query", "should_trigger"],
       properties: {
-        query: { type: "string", pattern: "^\\s*[^\\s/]", description: "A request, as people type it." },
-        should_trigger: { type: "boolean", description: "Whether the skill is the one for it." },
+        query: { type: "string", pattern: "^\\s*[^\\s/]", description: "A request as people type it." },
+        should_trigger: { type: "boolean", description: "Whether the skill should handle it." },
       },
     },
   };

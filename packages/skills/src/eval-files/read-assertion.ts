@@ -1,6 +1,6 @@
 /**
- * One assertion of an eval, in every form people write: a sentence, `script: …`, `{ "text": … }`, a named check
- * (`{ "contains": … }`) or a typed one (`{ "type": "contains", "value": … }`).
+ * Reads one assertion of an eval in any form people write: a sentence, `script: …`, `{ "text": … }`, a named check (`{
+ * "contains": … }`) or a typed one (`{ "type": "contains", "value": … }`).
  */
 import { isJsonObject } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -10,7 +10,7 @@ import { compileExactPattern } from "../find/trigger-pattern.ts";
 import type { Assertion, AssertionCheck, TextCheckKind } from "./eval-case.ts";
 import { isFilledText } from "./read-queries.ts";
 
-/** By every spelling. `check` is what other runners call a script. */
+/** By every spelling. Other runners call a script `check`. */
 export const KINDS: Readonly<Record<string, AssertionCheck["kind"]>> = {
   script: "script",
   check: "script",
@@ -33,12 +33,12 @@ export const MODEL_TYPES: ReadonlySet<string> = new Set([
   "rubric",
 ]);
 
-const HINT = `Write a sentence, or an object with \`text\` and at most one check of ${Object.keys(KINDS).join(", ")}.`;
+const HINT = `Write a sentence, or an object with \`text\` and at most one of the checks ${Object.keys(KINDS).join(", ")}.`;
 
 export function readAssertion(value: unknown): Result<Assertion> {
   if (isFilledText(value)) return readSentence(value.trim());
   if (!isJsonObject(value))
-    return wrong(`An assertion is ${showValue(value)}; it must be a text or an object`);
+    return wrong(`An assertion is ${showValue(value)}; it must be a string or an object`);
   const fields = new Map(Object.entries(value).map(([key, entry]) => [normalise(key), entry]));
   const named = [...fields.keys()].filter((key) => Object.hasOwn(KINDS, key));
   const type = fields.get("type") ?? fields.get("kind");
@@ -62,20 +62,19 @@ function readTyped(type: unknown, fields: Fields): Result<Assertion> {
   const name = typeof type === "string" ? normalise(type) : "";
   if (MODEL_TYPES.has(name)) return readStatement(fields);
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-  if (kind === undefined) return wrong(`An assertion has the type ${showValue(type)}, which is not known`);
+  if (kind === undefined) return wrong(`An assertion has the unknown type ${showValue(type)}`);
   return readCheck(kind, fields.get("value") ?? fields.get("command") ?? fields.get("path"), fields);
 }
 
 function readStatement(fields: Fields): Result<Assertion> {
   const text = statementOf(fields) ?? fields.get("value");
-  if (!isFilledText(text)) return wrong("An assertion says nothing: it has neither `text` nor a check");
+  if (!isFilledText(text)) return wrong("An assertion is empty: it has neither `text` nor a check");
   return done({ text: text.trim(), check: { kind: "model" } });
 }
 
 function readCheck(kind: AssertionCheck["kind"], value: unknown, fields: Fields): Result<Assertion> {
   if (kind === "script") return readScript(value, fields);
-  if (!isFilledText(value))
-    return wrong(`\`${kind}\` is ${showValue(value)}; it must be a text that is not empty`);
+  if (!isFilledText(value)) return wrong(`\`${kind}\` is ${showValue(value)}; it must be a non-empty string`);
   const said = statementOf(fields);
   if (kind === "file-exists" || kind === "file-absent") {
     const text = said ?? `The file ${value} ${kind === "file-exists" ? "exists" : "does not exist"}`;
@@ -86,7 +85,7 @@ function readCheck(kind: AssertionCheck["kind"], value: unknown, fields: Fields)
     return wrong(`\`file\` is ${showValue(file)}; it must name a file`);
   if (kind === "regex" || kind === "not-regex") {
     const pattern = compileExactPattern(value);
-    if (!pattern.ok) return wrong(`The pattern ${showValue(value)} cannot be used: ${pattern.refusal}`);
+    if (!pattern.ok) return wrong(`The pattern ${showValue(value)} is not valid: ${pattern.refusal}`);
   }
   const text = said ?? `${file ?? "The answer"} ${WORDS[kind as TextCheckKind]} ${JSON.stringify(value)}`;
   const check = { kind: kind as TextCheckKind, value, file };
@@ -101,7 +100,7 @@ const WORDS: Readonly<Record<TextCheckKind, string>> = {
   "not-regex": "does not match",
 };
 
-/** What runs a script is decided by the script: these may stand before it, as people write commands. */
+/** The script decides what runs it: these may precede it, as people write commands. */
 const INTERPRETERS: ReadonlySet<string> = new Set(["node", "python", "python3", "bash", "sh"]);
 
 function readScript(value: unknown, fields: Fields): Result<Assertion> {
@@ -111,7 +110,7 @@ function readScript(value: unknown, fields: Fields): Result<Assertion> {
   }
   const given = fields.get("args") ?? [];
   if (!Array.isArray(given) || !given.every((word) => typeof word === "string")) {
-    return wrong(`\`args\` is ${showValue(given)}; it must be a list of texts`);
+    return wrong(`\`args\` is ${showValue(given)}; it must be a list of strings`);
   }
   const [script = "", ...args] =
     INTERPRETERS.has(words[0] ?? "") && words.length > 1 ? words.slice(1) : words;
@@ -119,7 +118,7 @@ function readScript(value: unknown, fields: Fields): Result<Assertion> {
   return done({ text, check: { kind: "script", script, args: [...args, ...given] } });
 }
 
-/** What an assertion says in words, by every name for it. */
+/** An assertion's words, under any of their names. */
 export const STATEMENT_FIELDS = ["text", "assertion", "expectation", "description", "name"] as const;
 
 function statementOf(fields: Fields): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * `evals/evals.json` of a skill: tasks with `assertions`, or `expectations` as other tools call them. What does not fit
- * is left out with a diagnostic that names the line; nothing is guessed.
+ * Reads a skill's `evals/evals.json`: tasks with `assertions`, or `expectations` as other tools call them. Invalid
+ * parts are left out with a diagnostic that names the line; nothing is guessed.
  */
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -43,12 +43,12 @@ class EvalsReader {
     this.#file = file;
   }
 
-  /** An object with `evals`, or the list alone. */
+  /** An object with `evals`, or only the list. */
   readSet(skill: string): readonly EvalCase[] {
     const { value } = this.#file;
     if (Array.isArray(value)) return this.#readList(value, []);
     if (!isJsonObject(value) || !Array.isArray(value.evals)) {
-      this.#refuse(["evals"], "The file has no list `evals`.", 'Write {"skill_name": …, "evals": [ … ]}.');
+      this.#refuse(["evals"], "The file has no `evals` list.", 'Write {"skill_name": …, "evals": [ … ]}.');
       return [];
     }
     this.#noteUnknown(value, Object.keys(SET_FIELDS), []);
@@ -61,8 +61,8 @@ class EvalsReader {
 
   #readList(list: readonly unknown[], at: readonly string[]): readonly EvalCase[] {
     if (list.length > MOST_EVALS) {
-      const message = `There are ${list.length} evals; only the first ${MOST_EVALS} are read.`;
-      this.#refuse([...at, String(MOST_EVALS)], message, "Split them over several skills.");
+      const message = `There are ${list.length} evals; only the first ${MOST_EVALS} are used.`;
+      this.#refuse([...at, String(MOST_EVALS)], message, "Split them across several skills.");
     }
     return list
       .slice(0, MOST_EVALS)
@@ -76,7 +76,7 @@ class EvalsReader {
     }
     this.#noteUnknown(value, Object.keys(EVAL_FIELDS), at);
     if (!isFilledText(value.prompt)) {
-      const message = `Eval ${index + 1} has no \`prompt\`, so there is nothing to do.`;
+      const message = `Eval ${index + 1} has no \`prompt\`.`;
       this.#refuse([...at, "prompt"], message, SHAPE);
       return undefined;
     }
@@ -101,19 +101,19 @@ class EvalsReader {
   #readId(value: unknown, index: number, at: readonly string[]): string | undefined {
     const id = value ?? index + 1;
     if (!isFilledText(id) && !Number.isSafeInteger(id)) {
-      this.#refuse([...at, "id"], `\`id\` is ${showValue(id)}; it must be a number or a text.`, SHAPE);
+      this.#refuse([...at, "id"], `\`id\` is ${showValue(id)}; it must be a number or a string.`, SHAPE);
       return undefined;
     }
     const text = String(id).trim();
     if (this.#ids.has(text)) {
-      this.#refuse([...at, "id"], `The id ${showValue(text)} stands there twice.`, "Give each its own.");
+      this.#refuse([...at, "id"], `The id ${showValue(text)} appears twice.`, "Give each eval its own id.");
       return undefined;
     }
     this.#ids.add(text);
     return text;
   }
 
-  /** Both names may be there; then both lists count. */
+  /** Both names may be present; then both lists count. */
   #readAssertions(
     value: Readonly<Record<string, unknown>>,
     at: readonly string[],
@@ -135,8 +135,9 @@ class EvalsReader {
       }
     }
     if (isSound && found.length === 0) {
-      const message = "The eval has neither `assertions` nor `expectations`: its runs are kept, not graded.";
-      this.#note(at, "eval.no-assertions", message, "Say what must be true of the result.");
+      const message =
+        "The eval has neither `assertions` nor `expectations`: its runs are kept but not graded.";
+      this.#note(at, "eval.no-assertions", message, "Add assertions that must be true of the result.");
     }
     return isSound ? found : undefined;
   }
@@ -156,9 +157,9 @@ class EvalsReader {
         continue;
       }
       const message = checked.ok
-        ? `Two of the \`files\` would be ${showValue(target)} in the workspace.`
-        : `One of the \`files\` cannot be used: ${checked.message}`;
-      const hint = "Name files by their paths in the skill's folder, as in `evals/files/data.csv`.";
+        ? `Two of the \`files\` would both be ${showValue(target)} in the workspace.`
+        : `One of the \`files\` is not valid: ${checked.message}`;
+      const hint = "Name files by their paths in the skill's folder, such as `evals/files/data.csv`.";
       this.#refuse([...at, "files", String(index)], message, hint);
       return undefined;
     }
@@ -185,8 +186,8 @@ class EvalsReader {
   ): void {
     for (const key of Object.keys(value).filter((name) => !known.includes(name))) {
       const near = nearestNames(key, known)[0];
-      const hint = near === undefined ? `Known are ${known.join(", ")}.` : `Did you mean \`${near}\`?`;
-      this.#note([...at, key], "eval.unknown-field", `The field ${showValue(key)} is not known.`, hint);
+      const hint = near === undefined ? `Known fields: ${known.join(", ")}.` : `Did you mean \`${near}\`?`;
+      this.#note([...at, key], "eval.unknown-field", `Unknown field ${showValue(key)}.`, hint);
     }
   }
 
@@ -201,13 +202,13 @@ class EvalsReader {
 
 const SHAPE = 'An eval is {"id", "prompt", "expected_output", "files", "assertions"}.';
 
-/** `evals/files/data/a.csv` becomes `data/a.csv`: what only says where the files of evals are kept is left out. */
+/** `evals/files/data/a.csv` becomes `data/a.csv`: drops the part that only says where eval files are stored. */
 function placeInWorkspace(path: string): string {
   const below = path.replace(/^evals\//, "").replace(/^files\//, "");
   return below === "" ? posix.basename(path) : below;
 }
 
-/** Those that are to be run. Throws `UsageError` when there are none, and `SkillValidationError` when none can be used. */
+/** The evals to run. Throws `UsageError` if there are none, and `SkillValidationError` if none is valid. */
 interface ChosenEvals {
   readonly skill: Skill;
   /** Ids or names; default: all. */
@@ -216,27 +217,27 @@ interface ChosenEvals {
 
 export function chooseEvals({ skill, only }: ChosenEvals): EvalsReading {
   if (!hasFolder(skill)) {
-    throw new UsageError(`The skill \`${skill.name}\` has no folder of its own, so no evals lie beside it.`, {
+    throw new UsageError(`The skill \`${skill.name}\` has no folder, so it cannot have evals.`, {
       hint: "Make it a folder with `SKILL.md` and `evals/evals.json`.",
     });
   }
   if (!existsSync(join(skill.directory, EVALS_FILE))) {
     throw new UsageError(`The skill \`${skill.name}\` has no evals.`, {
-      hint: `Write \`${EVALS_FILE}\` into its folder: {"evals": [{"id": 1, "prompt": "…", "assertions": ["…"]}]}.`,
+      hint: `Create \`${EVALS_FILE}\` in its folder: {"evals": [{"id": 1, "prompt": "…", "assertions": ["…"]}]}.`,
     });
   }
   const { evals, diagnostics } = readEvals(skill.directory, skill.name);
   if (evals.length === 0) {
     const faults = diagnostics.map(({ line = 1, message }) => `line ${line}: ${message}`);
     const file = join(skill.directory, EVALS_FILE);
-    throw new SkillValidationError(skill.name, [`no eval in ${file} can be used`, ...faults], file);
+    throw new SkillValidationError(skill.name, [`${file} has no valid eval`, ...faults], file);
   }
   if (only === undefined) return { evals, diagnostics };
   const chosen = only.map((wanted) => {
     const found = evals.find(({ id, name, folder }) => [id, name, folder].includes(wanted));
     if (found) return found;
     throw new UsageError(`There is no eval \`${wanted}\`.`, {
-      hint: `There are ${evals.map(({ id }) => `\`${id}\``).join(", ")}.`,
+      hint: `The evals are ${evals.map(({ id }) => `\`${id}\``).join(", ")}.`,
     });
   });
   return { evals: [...new Set(chosen)], diagnostics };

@@ -1,6 +1,6 @@
 /**
- * Requests from files: `eval_queries.json` beside a skill says whether the skill is the one for each, a file for a whole
- * catalog says which skill is. A list of objects, and nothing else.
+ * Reads requests from files: a skill's `eval_queries.json` says whether the skill should handle each, a file for a
+ * whole catalog says which skill should. Only a list of objects.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { hasFolder } from "../disclose/resources.ts";
 import type { Skill } from "../skill/skill.ts";
 import type { TriggerQuery } from "./eval-case.ts";
 
-/** Where it is looked for in a skill's folder, in this order. */
+/** Where to look in a skill's folder, in this order. */
 export const QUERY_FILES = [
   "evals/eval_queries.json",
   "eval_queries.json",
@@ -30,12 +30,12 @@ interface QueriesReading<Query> {
 interface ListForm {
   /** What a query looks like. */
   readonly hint: string;
-  /** The list may also stand in an object, under this key. */
+  /** The list may also be in an object, under this key. */
   readonly key?: string;
   readonly most?: number;
 }
 
-/** `readQuery` says what is wrong with an entry, as the end of a sentence. */
+/** `readQuery` returns what is wrong with an entry, as the end of a sentence. */
 function readList<Query>(
   path: string,
   { hint, key, most = Number.POSITIVE_INFINITY }: ListForm,
@@ -48,7 +48,7 @@ function readList<Query>(
     report(at, { code: "eval.invalid", severity: "error", message, hint });
   const [list, at] = key !== undefined && isJsonObject(value) ? [value[key], [key]] : [value, []];
   if (!Array.isArray(list))
-    return { queries: [], diagnostics: [refuse([], "The file is no list of queries.")] };
+    return { queries: [], diagnostics: [refuse([], "The file is not a list of queries.")] };
   const diagnostics: Diagnostic[] = [];
   const queries = list.slice(0, most).flatMap((entry: unknown, index) => {
     const query = readQuery(entry);
@@ -57,7 +57,7 @@ function readList<Query>(
     return [];
   });
   if (list.length > most) {
-    const message = `There are ${list.length} queries; only the first ${most} are read.`;
+    const message = `There are ${list.length} queries; only the first ${most} are used.`;
     diagnostics.push(refuse([...at, String(most)], message));
   }
   return { queries, diagnostics };
@@ -74,13 +74,13 @@ export function readQueries(path: string): QueriesReading<TriggerQuery> {
   return readList(path, TRIGGER_LIST, (entry) => {
     if (!isJsonObject(entry)) return refused(`is ${showValue(entry)}; it must be an object`);
     const { query, should_trigger: shouldTrigger } = entry;
-    if (!isFilledText(query)) return refused("has no text `query`");
+    if (!isFilledText(query)) return refused("has no `query` string");
     if (typeof shouldTrigger !== "boolean")
       return refused(`has \`should_trigger\` ${showValue(shouldTrigger)}; it must be true or false`);
-    // What begins with a slash is a command: it names its skill, and no model decides.
+    // A leading slash makes it a command: it names its skill, and no model decides.
     if (query.trimStart().startsWith("/"))
-      return refused(`begins with a slash: ${showValue(query)} names its skill itself`);
-    if (seen.has(query)) return refused(`stands there twice: ${showValue(query)}`);
+      return refused(`starts with a slash: ${showValue(query)} already names its skill`);
+    if (seen.has(query)) return refused(`appears twice: ${showValue(query)}`);
     seen.add(query);
     return done({ query, shouldTrigger });
   });
@@ -89,20 +89,20 @@ export function readQueries(path: string): QueriesReading<TriggerQuery> {
 /** A request whose skill is known. */
 export interface RoutingQuery {
   readonly query: string;
-  /** The skill for it; `null`: none is. Absent: any but `not`. */
+  /** The skill for it; `null`: none. Absent: any but `not`. */
   readonly skill?: string | null;
   readonly not?: string;
 }
 
 export type RoutingQueries = QueriesReading<RoutingQuery>;
 
-/** The file with a skill's queries, where it has one. */
+/** The file with a skill's queries, if it has one. */
 export function findQueryFile(skill: Skill): string | undefined {
   if (!hasFolder(skill)) return undefined;
   return QUERY_FILES.map((path) => join(skill.directory, path)).find((path) => existsSync(path));
 }
 
-/** What the skills of a catalog say themselves: a query that is not for one says nothing about the others. */
+/** What a catalog's skills say themselves: a query that is not for one says nothing about the others. */
 export function collectQueries(skills: readonly Skill[]): RoutingQueries {
   const read = skills.flatMap((skill) => {
     const file = findQueryFile(skill);
@@ -126,15 +126,15 @@ const ROUTING_LIST: ListForm = {
 export function readRoutingQueries(path: string, names: readonly string[]): RoutingQueries {
   return readList(path, ROUTING_LIST, (entry) => {
     const { query, skill } = isJsonObject(entry) ? entry : {};
-    if (!isFilledText(query)) return refused("has no text `query`");
+    if (!isFilledText(query)) return refused("has no `query` string");
     const isKnown = skill === null || (typeof skill === "string" && names.includes(skill));
     if (isKnown) return done({ query, skill });
-    return refused(`names the skill ${showValue(skill)}, which cannot be used here`);
+    return refused(`names the skill ${showValue(skill)}, which is not usable here`);
   });
 }
 
-// JSON of someone nobody has to trust: a file of an author, with the line of everything in it, and the object in a model's
-// answer. What is wrong with a file is a diagnostic.
+// Untrusted JSON: an author's file with the line of everything in it, and the object in a model's answer. Problems in a
+// file are diagnostics.
 
 const MOST_BYTES = 4 * 1024 * 1024;
 
@@ -147,7 +147,7 @@ interface FoundFault {
 
 export interface JsonFile {
   readonly value: unknown;
-  /** A diagnostic that stands where the value at `path` does, or the nearest one above it. */
+  /** A diagnostic at the value at `path`, or the nearest one above it. */
   report(path: readonly string[], fault: FoundFault): Diagnostic;
 }
 
@@ -168,12 +168,12 @@ export function readJsonFile(path: string): Result<JsonFile, Diagnostic> {
     return done({ value, report });
   } catch (fault) {
     const { message: detail, position } = fault as ConfigSyntaxError;
-    const message = `\`${path}\` is no JSON: ${detail}.`;
-    return refused({ code, severity: "error", path, message, ...position, hint: "Correct it there." });
+    const message = `\`${path}\` is not valid JSON: ${detail}.`;
+    return refused({ code, severity: "error", path, message, ...position, hint: "Fix the error there." });
   }
 }
 
-/** A text with something in it. */
+/** A non-empty string. */
 export function isFilledText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }

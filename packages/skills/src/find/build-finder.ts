@@ -1,4 +1,6 @@
-/** Which skills fit a request, best first: from documents in memory. Neither network nor model; the same every time. */
+/**
+ * Ranks the skills for a request, best first, from documents in memory. Uses no network or model, and is deterministic.
+ */
 import { compareText } from "@metier/base/text";
 import { explainScores, type ScoreExplanation } from "./explain-score.ts";
 import { createVocabulary } from "./number-words.ts";
@@ -9,24 +11,24 @@ import { buildSearchArrays, type SearchArrays } from "./search-index.ts";
 import { openDictionary } from "./term-dictionary.ts";
 import { createTokenStore, type FindDocument } from "./token-store.ts";
 
-/** A skill that fits a query. */
+/** A skill that matches a query. */
 export interface FindHit {
   /** The skill's name in the catalog. */
   readonly name: string;
-  /** Above 0; comparable between the hits of one query only. */
+  /** Above 0; comparable only between the hits of one query. */
   readonly score: number;
-  /** The skill file; `""` for a skill that has none. */
+  /** The skill file; `""` for a skill without one. */
   readonly location: string;
 }
 
 export interface Finder {
   /** How many skills are searched. */
   readonly size: number;
-  /** The `k` best, by score, then name, then location; fewer when fewer share a word with the query. */
+  /** The `k` best, by score, then name, then location; fewer if fewer share a word with the query. */
   find(query: string, k?: number): readonly FindHit[];
-  /** Why each of these hits of the query has its score, in their order. */
+  /** Why each of these hits has its score, in their order. */
   explain(query: string, hits: readonly Found[]): readonly ScoreExplanation[];
-  /** The words of a query that are looked for, folded, each once. */
+  /** The query words that are searched, folded, each once. */
   wordsOf(query: string): readonly string[];
 }
 
@@ -45,7 +47,7 @@ export function buildFinder(documents: Iterable<FindDocument>): Finder {
   return finderOver(skills, buildSearchArrays(store.finish(), store.vocabulary.terms));
 }
 
-/** The finder over skills that are numbers already; `skills` are in the order of the tokens. */
+/** The finder over tokenized skills; `skills` are in the order of the tokens. */
 export function finderOver(skills: readonly Found[], arrays: SearchArrays): Finder {
   const reader = openReader(arrays);
   const dictionary = openDictionary(arrays);

@@ -1,16 +1,16 @@
 /**
- * In how many skills two terms stand side by side. Only pairs that two skills have are kept: of another one a search knows
- * that one skill has it at most.
+ * Counts in how many skills two terms are adjacent. Keeps only pairs that at least two skills have: any other pair
+ * occurs in at most one skill.
  */
 import { growingNumbers } from "./growing-numbers.ts";
 import { PARTS, type Tokens } from "./token-store.ts";
 
 interface PairArrays {
-  /** For each term those that stand behind it in two skills or more, ascending. */
+  /** For each term, those that follow it in two skills or more, ascending. */
   readonly pairSeconds: Uint32Array;
   /** In how many skills. */
   readonly pairCounts: Uint32Array;
-  /** For each term where its pairs begin, and at the end where the last one's end. */
+  /** For each term where its pairs start, and finally where the last one's end. */
   readonly pairStarts: Uint32Array;
 }
 
@@ -20,12 +20,12 @@ export function countPairs(tokens: Tokens, termCount: number): PairArrays {
   const pairCounts = growingNumbers();
   const pairStarts = new Uint32Array(termCount + 1);
   const counts = new Uint32Array(termCount);
-  /** By second term the first one plus one that its count is for: nothing has to be cleared. */
+  /** By second term, the first one plus one that its count is for, so that nothing must be cleared. */
   const countedFor = new Uint32Array(termCount);
   for (let first = 0; first < termCount; first++) {
     const begin = begins[first] ?? 0;
     const end = ends[first] ?? 0;
-    // What was read already makes room for what occurs twice.
+    // Space of what was already read is reused for what occurs twice.
     let keptEnd = begin;
     for (let index = begin; index < end; index++) {
       const second = seconds[index] ?? 0;
@@ -46,13 +46,13 @@ export function countPairs(tokens: Tokens, termCount: number): PairArrays {
 }
 
 interface Seconds {
-  /** For each term what stands behind it, once for each skill. */
+  /** For each term what follows it, once per skill. */
   readonly seconds: Uint32Array;
   readonly begins: Uint32Array;
   readonly ends: Uint32Array;
 }
 
-/** Words of two parts are never neighbours, and no word is its own. */
+/** Words of two parts are never neighbors, and no word is its own. */
 function gatherSeconds({ lengths, numbers }: Tokens, termCount: number): Seconds {
   const begins = placeTerms(numbers, termCount);
   const ends = begins.slice();
@@ -75,7 +75,7 @@ function gatherSeconds({ lengths, numbers }: Tokens, termCount: number): Seconds
   return { seconds, begins, ends };
 }
 
-/** For each term where there is room for as many numbers as it has tokens. */
+/** For each term where there is space for as many numbers as it has tokens. */
 function placeTerms(numbers: Uint32Array, termCount: number): Uint32Array {
   const begins = new Uint32Array(termCount + 1);
   for (let token = 0; token < numbers.length; token++) {
@@ -103,11 +103,11 @@ function mostTokens(lengths: Uint32Array): number {
 interface PairsOfSkill {
   /** The next skill, with this many tokens. */
   begin(tokens: number): void;
-  /** Whether the skill did not have the pair yet. */
+  /** Whether the pair is new to the skill. */
   add(first: number, second: number): boolean;
 }
 
-/** A hash table that is as large as the skill needs, and emptied by counting the skills. */
+/** A hash table as large as the skill needs, cleared by counting the skills. */
 function pairsOfSkill(most: number): PairsOfSkill {
   const firsts = new Uint32Array(roomFor(most));
   const seconds = new Uint32Array(firsts.length);
@@ -134,7 +134,7 @@ function pairsOfSkill(most: number): PairsOfSkill {
   };
 }
 
-/** A power of two of which so many fill half at most. */
+/** A power of two that is at most half full with this many. */
 function roomFor(tokens: number): number {
   return 2 ** Math.ceil(Math.log2(tokens * 2 + 2));
 }

@@ -1,16 +1,16 @@
 /**
- * Why a skill has its score: what each word of the request adds to it, in which parts of the skill it stands, and which words
- * it lacks. What is added up is what the search itself adds up, piece by piece, so that the parts are the score.
+ * Explains a skill's score: what each word of the request adds, in which parts of the skill it occurs, and which words
+ * it lacks. Adds up exactly what the search adds up, so the parts equal the score.
  */
 import type { WeighedQuery } from "./read-query.ts";
 import { type SkillReader, withScorer } from "./score-skill.ts";
 import { PARTS } from "./token-store.ts";
 
-/** What one word, or two neighbours, add to a skill's score. */
+/** What one word, or two adjacent ones, add to a skill's score. */
 interface ScorePart {
-  /** One word of the request, or two that follow each other there and in the skill. */
+  /** One word of the request, or two that are adjacent in both the request and the skill. */
   readonly words: readonly string[];
-  /** Parts of the skill in which they stand: `name`, `about`, `headings`, `prose`, `code`. */
+  /** Parts of the skill that contain them: `name`, `about`, `headings`, `prose`, `code`. */
   readonly parts: readonly string[];
   /** Above 0. */
   readonly score: number;
@@ -18,15 +18,15 @@ interface ScorePart {
 
 /** Why a skill has its score. */
 export interface ScoreExplanation {
-  /** As `find` gives it. */
+  /** As returned by `find`. */
   readonly score: number;
-  /** What adds up to it, the largest first. */
+  /** Its parts, the largest first. */
   readonly parts: readonly ScorePart[];
   /** Words of the request that the skill does not have. */
   readonly missing: readonly string[];
 }
 
-/** For each of these skills, by their numbers; `words` are those of the request, folded, each once. */
+/** For each of these skills, by number; `words` are those of the request, folded, each once. */
 export function explainScores(
   reader: SkillReader,
   wanted: WeighedQuery,

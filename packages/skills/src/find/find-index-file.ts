@@ -1,6 +1,6 @@
 /**
- * The index on disk: a line of JSON, then arrays of numbers, which are used where they stand in the file's bytes. What is not
- * exactly as it was written, of another version, for other folders or of another user counts as not there.
+ * The index on disk: a line of JSON, then arrays of numbers, used directly from the file's bytes. A file that differs
+ * from what was written, or is of another version, for other folders or another user's, counts as absent.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync, type Stats } from "node:fs";
 import { endianness } from "node:os";
@@ -10,24 +10,24 @@ import { VERSION } from "@metier/base/places";
 import { isSearchable, type SearchArrays } from "./search-index.ts";
 import { PARTS } from "./token-store.ts";
 
-/** Raise when the same text would become other numbers, or the file another form. */
+/** Raise this if the same text would become other numbers, or the file format changes. */
 const FORMAT = 3;
 const INDEX = `metier-find ${FORMAT} ${VERSION} ${endianness()}`;
-/** A larger file is not read: room for about a million skills. */
+/** A larger file is not read: space for about a million skills. */
 const MAX_BYTES = 8 * 2 ** 30;
-/** Read at a time; one call takes less than 2 GB. */
+/** Bytes per read; one call handles less than 2 GB. */
 const MAX_READ = 2 ** 30;
 const LINE_END = 0x0a;
-/** Every array begins where a number of any size may begin. */
+/** Every array starts at an offset that suits numbers of any size. */
 const ALIGNMENT = 8;
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export const FINGERPRINT_BYTES = 16;
 
 interface FileArrays extends SearchArrays {
-  /** For each skill what it was made of: its file and stamp, and what its manifest says. */
+  /** For each skill its inputs: its file and stamp, and its manifest's text. */
   readonly fingerprints: Uint8Array;
-  /** For each skill the last change of its file in milliseconds; infinite for one that must be read again. */
+  /** For each skill its file's last change in milliseconds; infinite for one that must be read again. */
   readonly changed: Float64Array;
 }
 
@@ -67,7 +67,7 @@ const KINDS = {
 } satisfies Record<keyof FileArrays, unknown>;
 const NAMES = Object.keys(KINDS) as readonly (keyof FileArrays)[];
 
-/** A reader sees the old index or the new one, whole; the last of two writers wins. */
+/** A reader sees the complete old index or the complete new one; the last of two writers wins. */
 export function writeFindIndex(path: string, { subject, writtenAt, arrays }: IndexContent): void {
   const data = NAMES.flatMap((name) => [bytesOf(arrays[name]), padding(arrays[name].byteLength)]);
   const facts: Omit<Heading, "checksum"> = {
@@ -79,25 +79,25 @@ export function writeFindIndex(path: string, { subject, writtenAt, arrays }: Ind
   };
   const heading: Heading = { ...facts, checksum: checksumOf(facts, data) };
   const line = Buffer.from(JSON.stringify(heading));
-  // Blanks before the line end put the first array where it may begin.
+  // Spaces before the line break align the first array.
   const blanks = Buffer.alloc(ALIGNMENT - 1 - (line.length % ALIGNMENT), " ");
   try {
     const existing = lstatSync(path, { throwIfNoEntry: false });
-    // A file of another user would keep its owner and mode, and never be used.
+    // Another user's file would keep its owner and mode, and never be used.
     if (existing && !isOwn(existing)) rmSync(path, { recursive: true });
     writeAtomic(path, [line, blanks, Buffer.of(LINE_END), ...data], { flush: false });
   } catch {
-    // No room or no permission: the next search reads as much as this one.
+    // No space or no permission: the next search reads as much as this one.
   }
 }
 
-/** `undefined` when there is none, or none that can be used. */
+/** `undefined` if there is none that can be used. */
 export function readFindIndex(path: string, subject: string): IndexContent | undefined {
   try {
     const bytes = readOwn(path);
     return bytes && unpack(bytes, subject);
   } catch {
-    return undefined; // Absent, unreadable or cut short: everything is read anew.
+    return undefined; // Absent, unreadable or truncated: everything is read again.
   }
 }
 
@@ -107,7 +107,7 @@ function readOwn(path: string): Buffer | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!isOwn(stats) || stats.size > MAX_BYTES) return undefined;
-    // A buffer of its own: a piece of a shared one could begin anywhere.
+    // A separate buffer: a slice of a shared one could start anywhere.
     const bytes = Buffer.from(new ArrayBuffer(stats.size));
     let read = 0;
     while (read < bytes.length) {
@@ -121,7 +121,7 @@ function readOwn(path: string): Buffer | undefined {
   }
 }
 
-/** Where files have owners: a regular file of this user that others cannot write. */
+/** On systems with file owners: this user's regular file that others cannot write. */
 function isOwn(stats: Stats): boolean {
   const user = process.geteuid?.();
   return stats.isFile() && (user === undefined || (stats.uid === user && (stats.mode & 0o022) === 0));
@@ -145,7 +145,7 @@ function unpack(bytes: Buffer, subject: string): IndexContent | undefined {
   return isWhole ? { subject, writtenAt, arrays } : undefined;
 }
 
-/** `undefined` when the arrays do not fill the data exactly. */
+/** `undefined` if the arrays do not fill the data exactly. */
 function viewArrays(data: Buffer, counts: readonly number[]): FileArrays | undefined {
   const found: Partial<Record<keyof FileArrays, unknown>> = {};
   let at = 0;
@@ -163,7 +163,7 @@ function padding(size: number): Uint8Array {
   return new Uint8Array((ALIGNMENT - (size % ALIGNMENT)) % ALIGNMENT);
 }
 
-/** Of everything: a wrong number in the heading would read the data as something else. */
+/** Over everything: a wrong number in the heading would misread the data. */
 function checksumOf(facts: Omit<Heading, "checksum">, data: readonly Uint8Array[]): number {
   let checksum = crc32(JSON.stringify(facts));
   for (const piece of data) {

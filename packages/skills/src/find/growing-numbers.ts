@@ -1,10 +1,10 @@
-/** A list of numbers that grows, in one array. */
+/** A growing list of numbers in one array. */
 
 export interface GrowingNumbers {
   push(number: number): void;
   append(numbers: Uint32Array): void;
   clear(): void;
-  /** What is in it now; overwritten by what comes next. */
+  /** Its current content; overwritten by what comes next. */
   view(): Uint32Array;
 }
 

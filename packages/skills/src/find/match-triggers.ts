@@ -1,6 +1,6 @@
 /**
- * Which skills say of themselves that a message is for them: `triggers.keywords`, `verbs` and `patterns`. The same
- * message gives the same answer, with the reasons; it suggests and never activates.
+ * Which skills' own triggers match a message: `triggers.keywords`, `verbs` and `patterns`. Deterministic, with reasons;
+ * it suggests and never activates.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { compareText, showValue } from "@metier/base/text";
@@ -12,33 +12,33 @@ export type TriggeredSkill = Pick<Skill, "name" | "location" | "manifest">;
 
 /** One trigger of a skill that a message matches. */
 export interface TriggerReason {
-  /** The list in `triggers` that it is in. */
+  /** Its list in `triggers`. */
   readonly kind: "keyword" | "verb" | "pattern";
-  /** The trigger as the skill has it. */
+  /** The trigger as in the skill. */
   readonly trigger: string;
 }
 
 /** A skill whose triggers match a message, and which ones do. */
 export interface TriggerMatch<S extends TriggeredSkill = TriggeredSkill> {
-  /** The skill, as it was given. */
+  /** The skill, as given. */
   readonly skill: S;
   /** At least one; keywords first, then verbs, then patterns. */
   readonly reasons: readonly TriggerReason[];
 }
 
-/** The skills whose `triggers` match a message. It suggests them; it activates none. */
+/** The skills whose `triggers` match a message. Suggests them, but activates none. */
 export interface TriggerMatches<S extends TriggeredSkill = TriggeredSkill> {
   /** Most reasons first, then by name. */
   readonly matches: readonly TriggerMatch<S>[];
-  /** Patterns that could not be used. */
+  /** Invalid patterns. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What stands behind this many characters of a message is not looked at. */
+/** Text after this many characters of a message is ignored. */
 export const MAX_MESSAGE = 4000;
-/** Instructions that all patterns of one skill may have together. */
+/** The total number of instructions for all patterns of one skill. */
 const MAX_PATTERN_SIZE = 2000;
-/** Of one skill: each is compiled before its size is known. */
+/** Per skill: each is compiled before its size is known. */
 const MAX_PATTERNS = 50;
 
 const ONLY_WORDS = /^[\p{L}\p{N}\p{M}]+(?:[ _-]+[\p{L}\p{N}\p{M}]+)*$/u;
@@ -72,7 +72,7 @@ export async function matchTriggers<S extends TriggeredSkill>(
   return { matches, diagnostics };
 }
 
-/** Word by word in any inflection; what is more than words (`c++`, `.env`) as it is written. */
+/** Word by word in any inflection; what is more than words (`c++`, `.env`) as written. */
 function hasPhrase(plain: string, stems: string, phrase: string): boolean {
   const wanted = plainText(phrase);
   if (wanted === "") return false;
@@ -80,7 +80,7 @@ function hasPhrase(plain: string, stems: string, phrase: string): boolean {
   return words === "" ? hasLiteral(plain, wanted) : stems.includes(words);
 }
 
-/** Where the phrase begins or ends in a letter or digit, a word must begin or end there too. */
+/** If the phrase starts or ends with a letter or digit, a word must start or end there too. */
 function hasLiteral(text: string, phrase: string): boolean {
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
     const end = at + phrase.length;
@@ -95,12 +95,12 @@ function isLetter(character: string): boolean {
   return /[\p{L}\p{N}]/u.test(character);
 }
 
-/** Lower case, one blank where there were any. */
+/** Lowercase, with single spaces. */
 function plainText(text: string): string {
   return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** The stems of its words with a blank before, between and behind them; `""` without words. */
+/** The stems of its words with a space before, between and after them; `""` without words. */
 function stemsOf(text: string): string {
   const stems: string[] = [];
   const plain = plainText(text);
@@ -139,7 +139,7 @@ function patternReasons(
     }
     const fault = compiled.ok ? "the skill's patterns are too large together" : compiled.refusal;
     report(
-      `The trigger pattern ${showValue(pattern)} cannot be used: ${fault}.`,
+      `The trigger pattern ${showValue(pattern)} is not valid: ${fault}.`,
       "Patterns are matched in linear time: no look-around, no back-references, small repeat counts.",
     );
     return false;

@@ -1,6 +1,6 @@
 /**
- * From text to the numbers of its terms. A text is read as numbers, and each spelling is made a term once, however often it
- * occurs: no word becomes a string of its own but the first time.
+ * Converts text to term numbers. Text is read as numbers, and each spelling is resolved to a term once, however often
+ * it occurs: a word becomes a string only the first time.
  */
 import { endianness } from "node:os";
 import type { GrowingNumbers } from "./growing-numbers.ts";
@@ -8,13 +8,13 @@ import { eachWordSpan, termOf } from "./split-words.ts";
 import { hashOf } from "./term-dictionary.ts";
 
 export interface WordReader {
-  /** The text that is read next. */
+  /** The next text to read. */
   load(text: string): void;
-  /** Appends the terms of the words between two places, at most so many; gives how many more there may be. */
+  /** Appends the terms of the words between two positions, up to a limit; returns how many more there may be. */
   read(from: number, to: number, into: GrowingNumbers, room: number): number;
 }
 
-/** In place of the number of a stop word. */
+/** Instead of a stop word's number. */
 const NOTHING = 0xffffffff;
 const FIRST_SPELLINGS = 2 ** 13;
 
@@ -48,18 +48,20 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
 }
 
 interface Spellings {
-  /** The number of the term of the word between two places; `NOTHING` for a stop word. `units` are those of `text`. */
+  /**
+   * The number of the term of the word between two positions; `NOTHING` for a stop word. `units` are those of `text`.
+   */
   numberOf(text: string, units: Uint16Array, start: number, end: number): number;
 }
 
-/** A hash table over the units of all spellings, one behind the other. */
+/** A hash table over the concatenated units of all spellings. */
 function createSpellings(vocabulary: Vocabulary): Spellings {
   let pool = new Uint16Array(2 ** 16);
-  /** By spelling: where its units end, and the number of its term. The first one is none. */
+  /** By spelling: where its units end, and its term's number. The first one is unused. */
   let ends = new Uint32Array(FIRST_SPELLINGS);
   let numbers = new Uint32Array(FIRST_SPELLINGS);
   let count = 1;
-  /** Two for each place: a hash and its spelling, 0 where nothing is. Twice as many places as there may be spellings. */
+  /** Two per slot: a hash and its spelling, 0 if empty. Twice as many slots as possible spellings. */
   let slots = new Uint32Array(FIRST_SPELLINGS * 4);
 
   const isSpelling = (spelling: number, units: Uint16Array, start: number, end: number): boolean => {
@@ -112,7 +114,7 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
   };
 }
 
-/** A longer piece of a string is a view in V8, and would keep the whole text. */
+/** In V8 a longer substring is a view, which would keep the whole text. */
 const MOST_COPIED = 12;
 
 function cutWord(text: string, units: Uint16Array, start: number, end: number): string {
@@ -134,19 +136,19 @@ function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** The terms of an index while it is made, and their numbers. */
+/** The terms of an index under construction, and their numbers. */
 export interface Vocabulary {
   /** By number. */
   readonly terms: readonly string[];
-  /** The number of a term; -1 when there is no such term. */
+  /** The number of a term; -1 if there is none. */
   numberOf(term: string): number;
-  /** The number of a term, which a new one gets now. */
+  /** The number of a term; a new one gets it now. */
   add(term: string): number;
 }
 
 export function createVocabulary(known: readonly string[] = []): Vocabulary {
   const terms = [...known];
-  /** A number plus one, 0 where nothing is; at most half of them are taken. */
+  /** A number plus one, 0 if empty; at most half of them are used. */
   let slots = new Uint32Array(0);
   const slotOf = (term: string): number => {
     const mask = slots.length - 1;

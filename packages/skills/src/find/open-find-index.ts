@@ -1,6 +1,6 @@
 /**
- * A finder over the skills of a catalog. While nothing changed, the index on disk is searched as it is; what was read of a
- * skill file last time is taken from it while the file is the same. It can be deleted at any time and never changes an answer.
+ * A finder over a catalog's skills. While nothing changed, the index on disk is searched directly; what was read of an
+ * unchanged skill file last time comes from it. It can be deleted at any time and never changes an answer.
  */
 import { hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
@@ -26,16 +26,16 @@ export type FindableSkill = Pick<Skill, "name" | "manifest" | "form" | "location
 
 interface FindIndexOptions {
   readonly skills: readonly FindableSkill[];
-  /** Where the index lives; without it every skill file is read. */
+  /** Where the index is stored; without it every skill file is read. */
   readonly cacheFolder?: string | undefined;
-  /** The instructions of a skill that has no file. */
+  /** The instructions of a skill without a file. */
   readonly instructionsOf?: (name: string) => string | undefined;
-  /** Told while files are read that the index does not have. */
+  /** Called while files are read that the index does not have. */
   readonly onProgress?: ((step: FindProgress) => void) | undefined;
 }
 
 export interface FindProgress {
-  /** What is being done, in words. */
+  /** The current action, in words. */
   readonly what: string;
   /** How many skills are done. */
   readonly done: number;
@@ -48,9 +48,9 @@ export interface FindIndex extends Finder {
   readonly filesRead: number;
 }
 
-/** Fewer skills than this are read faster than an index is. */
+/** Fewer skills than this are read faster than an index. */
 const MIN_SKILLS = 32;
-/** Between batches of this many files the event loop gets its turn: a server may be waiting. */
+/** The event loop gets a turn after this many files: a server may be waiting. */
 const BATCH = 256;
 
 export async function openFindIndex(options: FindIndexOptions): Promise<FindIndex> {
@@ -71,7 +71,7 @@ export async function openFindIndex(options: FindIndexOptions): Promise<FindInde
   return { ...finderOver(found, arrays), filesRead };
 }
 
-/** As `buildSearchArrays`, with a turn for the event loop between its steps. */
+/** Like `buildSearchArrays`, with a turn for the event loop between its steps. */
 async function buildInTurns(tokens: Tokens, terms: readonly string[]): Promise<SearchArrays> {
   const dictionary = packDictionary(terms);
   await giveTurn();
@@ -82,7 +82,7 @@ async function buildInTurns(tokens: Tokens, terms: readonly string[]): Promise<S
   return { ...tokens, ...dictionary, ...postings, ...pairs };
 }
 
-/** What all skills are made of now, as far as their files' stamps tell. */
+/** The current inputs of all skills, as far as their files' stamps tell. */
 async function fingerprintSkills({ skills, instructionsOf }: FindIndexOptions): Promise<Buffer> {
   const fingerprints = Buffer.alloc(skills.length * FINGERPRINT_BYTES);
   for (const [number, skill] of skills.entries()) {
@@ -97,7 +97,7 @@ function givenSource({ name }: FindableSkill, instructionsOf: FindIndexOptions["
   return instructionsOf?.(name) ?? "";
 }
 
-/** `source` is the stamp of the skill's file, or the instructions of a skill that has none. */
+/** `source` is the stamp of the skill's file, or the instructions of a skill without one. */
 function fingerprint({ name, location, manifest }: FindableSkill, source: string): Buffer {
   const { description, tags, whenToUse } = manifest;
   return digestOf(JSON.stringify([location, source, name, description, tags, whenToUse]));
@@ -149,7 +149,7 @@ async function collect(
   }
   const tokens = store.finish();
   const { terms } = store.vocabulary;
-  // Terms of skills that are gone would be taken for words that are known.
+  // Terms of removed skills would count as known words.
   const used = old === undefined ? { tokens, terms } : compactTokens(tokens, terms);
   return { ...used, fingerprints, changed, filesRead };
 }
@@ -160,7 +160,7 @@ function termsOf(old: IndexContent | undefined): readonly string[] {
   return Array.from({ length: size }, (_, term) => textOf(term));
 }
 
-/** What an index keeps of a skill beside its tokens. */
+/** What an index stores about a skill besides its tokens. */
 interface Entry {
   readonly fingerprint: Uint8Array;
   readonly changed: number;
@@ -168,7 +168,7 @@ interface Entry {
 
 type Recall = (number: number, store: TokenStore) => Entry | undefined;
 
-/** Copies what the old index has of a skill that is made of the same. */
+/** Copies the old index's data of a skill with the same inputs. */
 function openRecall(old: IndexContent | undefined, current: Buffer | undefined): Recall {
   if (old === undefined || current === undefined) return () => undefined;
   const { lengths, numbers, changed, fingerprints } = old.arrays;
@@ -192,7 +192,7 @@ function openRecall(old: IndexContent | undefined, current: Buffer | undefined):
   };
 }
 
-/** A file that cannot be read is tried again next time; the skill is found by its manifest meanwhile. */
+/** An unreadable file is tried again next time; until then the skill is found by its manifest. */
 async function readInto(
   store: TokenStore,
   skill: FindableSkill,

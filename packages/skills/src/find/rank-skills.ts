@@ -1,6 +1,6 @@
 /**
- * The best skills for a query without scoring every one. The postings give each skill a bound that its score cannot exceed;
- * skills are scored exactly in the order of their bounds, until no other one can be among the best.
+ * Finds the best skills for a query without scoring every one. The postings give each skill an upper bound for its
+ * score; skills are scored exactly in the order of their bounds, until no other one can be among the best.
  */
 import type { WantedPair, WeighedQuery } from "./read-query.ts";
 import { type Scorer, type SkillReader, withScorer } from "./score-skill.ts";
@@ -12,13 +12,13 @@ interface Ranked {
   readonly score: number;
 }
 
-/** The `k` best and those that are as good as the last of them, in no order. */
+/** The `k` best and those tied with the last of them, in no order. */
 export function rankSkills(reader: SkillReader, wanted: WeighedQuery, k: number): readonly Ranked[] {
   if (wanted.terms.length === 0 || !(k > 0)) return [];
   const bounds = boundSkills(reader, wanted);
   return withScorer(reader, wanted, (scorer) => {
     const best = keepBest(scorer, Math.min(Math.floor(k) || 1, reader.skills));
-    // The most promising first: how good they are decides who else can win.
+    // The most promising first: their scores decide who else can win.
     const first = mostPromising(bounds, best.k);
     for (const skill of first) {
       best.score(skill);
@@ -31,12 +31,12 @@ export function rankSkills(reader: SkillReader, wanted: WeighedQuery, k: number)
   });
 }
 
-/** Bounds are sums of 32-bit numbers, rounded at every step: this much for each step is more than that can be. */
+/** Bounds are sums of 32-bit numbers, rounded at every step: this margin per step is more than the rounding error. */
 const ROUNDING = 2 ** -22;
 
 /**
- * What terms give by their postings, and what pairs can give at most: a pair occurs no more often than the rarer of its terms,
- * and only where that one has a neighbour of the right kind.
+ * What terms contribute by their postings, and the maximum for pairs: a pair occurs no more often than the rarer of its
+ * terms, and only where that one has a neighbor of the right kind.
  */
 function boundSkills(reader: SkillReader, { terms, pairs }: WeighedQuery): Float32Array {
   const { skills, bounds } = reader;
@@ -72,7 +72,7 @@ function marginFor({ terms, pairs }: WeighedQuery): number {
   return 1 + ROUNDING * (terms.length + pairs.length + 8);
 }
 
-/** The term of a pair with fewer postings, and the bit that says that the other one may be beside it. */
+/** The term of a pair with fewer postings, and the bit that says that the other one may be adjacent. */
 function rarerOf(starts: Uint32Array, first: number, second: number): { term: number; bit: number } {
   const count = (term: number): number => (starts[term + 1] ?? 0) - (starts[term] ?? 0);
   return count(first) <= count(second)
@@ -83,7 +83,7 @@ function rarerOf(starts: Uint32Array, first: number, second: number): { term: nu
 interface Best {
   readonly k: number;
   score(skill: number): void;
-  /** What a skill must reach to be among the `k` best; 0 while there are fewer. */
+  /** The score a skill needs to be among the `k` best; 0 while there are fewer. */
   least(): number;
   taken(): readonly Ranked[];
 }
@@ -103,7 +103,7 @@ function keepBest(scorer: Scorer, k: number): Best {
   };
 }
 
-/** The `k` with the largest bounds, of equal ones any. */
+/** The `k` with the largest bounds, any of equal ones. */
 function mostPromising(bounds: Float32Array, k: number): readonly number[] {
   const heap = keepLargest(k);
   let least = 0;
@@ -131,10 +131,10 @@ function skillsAbove(bounds: Float32Array, least: number): Uint32Array {
   return found.subarray(0, count);
 }
 
-/** More numbers than this are not looked up to spare some exact scores. */
+/** More numbers than this are not looked up to save some exact scores. */
 const MOST_LOOKUPS = 2_000_000;
 
-/** For these skills, ascending, bounds that know of both terms of a pair how much they have, and what is beside them. */
+/** For these skills, ascending, tighter bounds that know for both terms of a pair their weights and neighbors. */
 function tightenBounds(reader: SkillReader, wanted: WeighedQuery, skills: Uint32Array): void {
   const { terms } = wanted;
   if (skills.length * terms.length > MOST_LOOKUPS) return;
@@ -159,7 +159,7 @@ function tightenBounds(reader: SkillReader, wanted: WeighedQuery, skills: Uint32
   }
 }
 
-/** Whether the postings at these places, -1 where there is none, have both terms of a pair beside each other, for all they tell. */
+/** Whether the postings at these positions, -1 if there is none, may have both terms of a pair adjacent. */
 function areBeside(
   beside: Uint16Array,
   { terms }: WeighedQuery,
@@ -172,7 +172,9 @@ function areBeside(
   return isBehind && ((beside[other] ?? 0) & beforeBit(terms[first]?.term ?? 0)) !== 0;
 }
 
-/** Where a term's postings for these skills, ascending, stand, plus one; both lists are walked once, in steps that double. */
+/**
+ * Where a term's postings for these skills, ascending, are, plus one; both lists are walked once, in doubling steps.
+ */
 function lookUp({ arrays, skills: count }: SkillReader, term: number, skills: Uint32Array): Uint32Array {
   const { postings, postingStarts } = arrays;
   const bits = impactBits(count);
@@ -195,7 +197,7 @@ function lookUp({ arrays, skills: count }: SkillReader, term: number, skills: Ui
   return places;
 }
 
-/** The largest bound first, until it is below what a skill must reach. */
+/** The largest bound first, until it is below the needed score. */
 function scoreByBounds(skills: Uint32Array, bounds: Float32Array, best: Best): void {
   const least = best.least();
   const order = skills

@@ -1,29 +1,29 @@
-/** From a request to what is looked for: terms that the index has, those that an unknown word may be a misspelling of, and pairs. */
+/** Converts a request to what is searched: terms in the index, candidates for misspelled words, and pairs. */
 import type { SearchArrays } from "./search-index.ts";
 import { eachWord, foldWord, splitCompound, termOf } from "./split-words.ts";
 import { indexOf, type TermDictionary } from "./term-dictionary.ts";
 import { PARTS } from "./token-store.ts";
 
-/** A query is a request, not a document: what stands behind this many characters or terms is left out. */
+/** A query is a request, not a document: anything after this many characters or terms is ignored. */
 const MAX_CHARACTERS = 10_000;
 const MAX_TERMS = 400;
-/** Words that are unknown beyond this many are not looked for among similar ones. */
+/** Beyond this many unknown words, similar ones are not searched. */
 const MAX_UNKNOWN = 20;
-/** What a term counts that is only one letter away from the word that was asked for. */
+/** The weight of a term that is one letter away from the requested word. */
 const NEAR = 0.8;
-/** What a pair of neighbours counts beside a term. */
+/** The weight of an adjacent pair relative to a term. */
 const PAIR = 0.3;
 
 interface Asked {
-  /** The word of the request, folded. */
+  /** The folded word of the request. */
   readonly word: string;
-  /** The numbers of the terms that may be meant: one, or those that an unknown word may be a misspelling of. */
+  /** The numbers of the possible terms: one, or those that an unknown word may be a misspelling of. */
   readonly terms: readonly number[];
-  /** How much each of them counts. */
+  /** The weight of each. */
   readonly share: number;
 }
 
-/** In the order of the request, with its repetitions; of a word that nothing is like there are no terms. */
+/** In request order, with repetitions; a word without similar terms has none. */
 export function readAskedWords(query: string, dictionary: TermDictionary): readonly Asked[] {
   const asked: Asked[] = [];
   let unknown = 0;
@@ -44,13 +44,13 @@ export function readAskedWords(query: string, dictionary: TermDictionary): reado
   return asked;
 }
 
-/** A compound that no skill has is asked for by its parts. */
+/** A compound that no skill has is searched by its parts. */
 function wordsFor(word: string, dictionary: TermDictionary): readonly string[] {
   const parts = splitCompound(word);
   return parts.length === 0 || dictionary.numberOf(termOf(word) ?? "") >= 0 ? [word] : parts;
 }
 
-/** The words that are looked for, each once; `deploys` behind `deploy` looks for nothing new. */
+/** The searched words, each once; `deploys` after `deploy` adds nothing. */
 export function wordsOf(asked: readonly Asked[]): readonly string[] {
   const seen = new Set<number>();
   const words = new Set<string>();
@@ -61,18 +61,18 @@ export function wordsOf(asked: readonly Asked[]): readonly string[] {
   return [...words];
 }
 
-/** One term that is looked for. */
+/** One searched term. */
 interface WantedTerm {
   readonly term: number;
-  /** The word of the request, folded. */
+  /** The folded word of the request. */
   readonly word: string;
-  /** What having it counts: the rarer, the more. */
+  /** Its weight: the rarer, the more. */
   readonly rarity: number;
 }
 
-/** Two terms that are neighbours in the request. */
+/** Two terms that are adjacent in the request. */
 export interface WantedPair {
-  /** Places in the list of terms. */
+  /** Positions in the list of terms. */
   readonly first: number;
   readonly second: number;
   readonly rarity: number;
@@ -84,7 +84,7 @@ export interface WeighedQuery {
   readonly pairs: readonly WantedPair[];
 }
 
-/** What is looked for, and by how many skills have it what it counts. */
+/** What is searched, and its weight by how many skills have it. */
 export function weighQuery(asked: readonly Asked[], arrays: SearchArrays): WeighedQuery {
   const { lengths, postingStarts } = arrays;
   const skills = lengths.length / PARTS.length;
@@ -109,7 +109,7 @@ function rarityOf(count: number, skills: number): number {
   return Math.log(1 + (skills - count + 0.5) / (count + 0.5));
 }
 
-/** One where none is known: if no skill has the pair, it counts nowhere. */
+/** One if unknown: if no skill has the pair, it counts nowhere. */
 function pairCount(
   { pairStarts, pairSeconds, pairCounts }: SearchArrays,
   first: number,
@@ -119,7 +119,7 @@ function pairCount(
   return at < 0 ? 1 : (pairCounts[at] ?? 1);
 }
 
-/** Each two different terms that follow each other, once; a word with several meanings has no neighbours. */
+/** Each two different adjacent terms, once; a word with several meanings has no neighbors. */
 function neighbours(asked: readonly Asked[]): readonly (readonly [number, number])[] {
   const pairs = new Map<string, readonly [number, number]>();
   for (let index = 1; index < asked.length; index++) {

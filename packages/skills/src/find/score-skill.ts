@@ -1,7 +1,6 @@
 /**
- * The score of one skill, exactly, from its tokens. BM25F: a term counts by how rare it is and by its weighted occurrences
- * in all parts together, which saturate. Two terms that are neighbours in the query and in a skill count once more, as a
- * term of their own.
+ * The exact score of one skill from its tokens. BM25F: a term counts by its rarity and by its weighted occurrences in
+ * all parts together, which saturate. Two terms that are adjacent in both the query and the skill also count as a term.
  */
 import type { WeighedQuery } from "./read-query.ts";
 import { SATURATION, type SearchArrays, weighParts } from "./search-index.ts";
@@ -11,12 +10,12 @@ import { PARTS } from "./token-store.ts";
 export interface SkillReader {
   readonly arrays: SearchArrays;
   readonly skills: number;
-  /** For each skill where its tokens begin. */
+  /** For each skill where its tokens start. */
   readonly tokenStarts: Uint32Array;
   readonly weights: Float64Array;
-  /** By term its place among the wanted ones, plus one; 0 for all others, and between two queries for every one. */
+  /** By term its position among the wanted ones, plus one; 0 for all others, and for all terms between two queries. */
   readonly marks: Uint32Array;
-  /** For each skill what its score cannot exceed; made anew by each query. */
+  /** For each skill the upper bound of its score; recomputed by each query. */
   readonly bounds: Float32Array;
 }
 
@@ -37,12 +36,15 @@ export function openReader(arrays: SearchArrays): SkillReader {
 
 export interface Scorer {
   scoreOf(skill: number): number;
-  /** What each adds to the score, terms first, and a bit for each part of the skill in which it stands. Overwritten by the next. */
+  /**
+   * What each adds to the score, terms first, and a bit for each part of the skill that contains it. Overwritten by the
+   * next.
+   */
   readonly gains: Float64Array;
   readonly parts: Uint8Array;
 }
 
-/** Scores skills for one query; nothing else may score with the same reader meanwhile. */
+/** Scores skills for one query; nothing else may use the same reader at the same time. */
 export function withScorer<Value>(
   reader: SkillReader,
   wanted: WeighedQuery,
@@ -82,14 +84,16 @@ function createScorer(reader: SkillReader, { terms, pairs }: WeighedQuery): Scor
   };
 }
 
-/** Adds up what a skill has of each term and pair, each occurrence by the weight of the part that it stands in. */
+/** Sums a skill's occurrences of each term and pair, weighted by the part that contains them. */
 function amountAdder(
   { arrays: { lengths, numbers }, tokenStarts, weights, marks }: SkillReader,
   { terms, pairs }: WeighedQuery,
   amounts: Float64Array,
   parts: Uint8Array,
 ): (skill: number) => void {
-  /** By the mark of the first term its pairs, one behind the other: the last one, and for each the one before it, plus one. */
+  /**
+   * By the mark of the first term its pairs, as a linked list: the last one, and for each the previous one, plus one.
+   */
   const lastPair = new Uint32Array(terms.length + 1);
   const pairBefore = new Uint32Array(pairs.length + 1);
   const secondMark = new Uint32Array(pairs.length + 1);

@@ -1,6 +1,6 @@
 /**
- * What a search reads: the tokens of all skills, for each term which skills have it and how much it counts there, and how
- * many skills have two terms side by side. Arrays of numbers alone, so that a file's bytes are an index as they are.
+ * What a search reads: the tokens of all skills, for each term which skills have it and its weight there, and how many
+ * skills have two terms adjacent. Only arrays of numbers, so that a file's bytes can be used directly.
  */
 import { countPairs } from "./count-pairs.ts";
 import { growingNumbers } from "./growing-numbers.ts";
@@ -8,42 +8,45 @@ import { ascends, type DictionaryArrays, isDictionary, packDictionary } from "./
 import { PARTS, type Tokens } from "./token-store.ts";
 
 export interface SearchArrays extends Tokens, DictionaryArrays {
-  /** For each term its skills, ascending: a skill's number, then in the low bits how much the term counts there. */
+  /** For each term its skills, ascending: a skill's number, with the term's weight there in the low bits. */
   readonly postings: Uint32Array;
-  /** For each posting which terms stand beside it in that skill, by eight kinds of terms: low bits behind it, high bits before it. */
+  /**
+   * For each posting which terms are adjacent in that skill, by eight kinds of terms: low bits after it, high bits
+   * before it.
+   */
   readonly beside: Uint16Array;
-  /** For each term where its postings begin, and at the end where the last one's end. */
+  /** For each term where its postings start, and finally where the last one's end. */
   readonly postingStarts: Uint32Array;
-  /** For each term those that stand behind it in two skills or more, ascending. */
+  /** For each term, those that follow it in two skills or more, ascending. */
   readonly pairSeconds: Uint32Array;
   /** In how many skills. */
   readonly pairCounts: Uint32Array;
-  /** For each term where its pairs begin, and at the end where the last one's end. */
+  /** For each term where its pairs start, and finally where the last one's end. */
   readonly pairStarts: Uint32Array;
 }
 
-/** How soon further occurrences of a term stop to count. */
+/** How soon further occurrences of a term stop counting. */
 export const SATURATION = 1.5;
-/** No amount of occurrences counts more. */
+/** No number of occurrences counts more. */
 export const MOST_GAIN = SATURATION + 1;
 const MAX_IMPACT_BITS = 16;
 
-/** The kind of a term that stands behind another, as a bit of `beside`. */
+/** The kind of a term that follows another, as a bit of `beside`. */
 export function behindBit(term: number): number {
   return 1 << (Math.imul(term, 0x9e3779b1) >>> 29);
 }
 
-/** The kind of a term that stands before another, as a bit of `beside`. */
+/** The kind of a term that precedes another, as a bit of `beside`. */
 export function beforeBit(term: number): number {
   return 0x100 << (Math.imul(term, 0x9e3779b1) >>> 29);
 }
 
-/** How many low bits of a posting say how much a term counts: what the number of a skill leaves. */
+/** How many low bits of a posting hold a term's weight: what the skill's number leaves. */
 export function impactBits(skills: number): number {
   return Math.min(Math.clz32(Math.max(skills - 1, 1)), MAX_IMPACT_BITS);
 }
 
-/** `terms` by number; no term that no skill has. */
+/** `terms` by number; every term occurs in a skill. */
 export function buildSearchArrays(tokens: Tokens, terms: readonly string[]): SearchArrays {
   return {
     ...tokens,
@@ -53,7 +56,7 @@ export function buildSearchArrays(tokens: Tokens, terms: readonly string[]): Sea
   };
 }
 
-/** What one word in each part of each skill counts: the part's weight, less the longer the part is. */
+/** The weight of one word in each part of each skill: the part's weight, less the longer the part is. */
 export function weighParts(lengths: Uint32Array): Float64Array {
   const count = PARTS.length;
   const sums = PARTS.map(() => 0);
@@ -71,8 +74,8 @@ export function weighParts(lengths: Uint32Array): Float64Array {
 }
 
 /**
- * What a term counts in a skill is rounded up: added up, the postings are never less than a skill's score, and which skills
- * are scored exactly is decided by them.
+ * A term's weight in a skill is rounded up: the sum of postings is never less than a skill's score, and decides which
+ * skills are scored exactly.
  */
 export function buildPostings(
   { lengths, numbers }: Tokens,
@@ -107,7 +110,7 @@ export function buildPostings(
 interface GatheredTerms {
   /** Adds the terms of a part, each occurrence by its weight. */
   addPart(from: number, to: number, weight: number): void;
-  /** Gives what was added of each term and what stands beside it, and forgets it. */
+  /** Returns the sums of each term and its neighbors, and clears them. */
   takeTerms(visit: (term: number, amount: number, neighbours: number) => void): void;
 }
 
@@ -141,10 +144,10 @@ function gatherTerms(numbers: Uint32Array, termCount: number): GatheredTerms {
   };
 }
 
-/** Adds up how many skills have each term, to where its postings begin. */
+/** Sums how many skills have each term, into where its postings start. */
 function countSkills(lengths: Uint32Array, numbers: Uint32Array, termCount: number): Uint32Array {
   const starts = new Uint32Array(termCount + 1);
-  /** By term the last skill that was seen with it, plus one. */
+  /** By term the last skill seen with it, plus one. */
   const last = new Uint32Array(termCount);
   let token = 0;
   for (let part = 0; part < lengths.length; part++) {
@@ -160,7 +163,7 @@ function countSkills(lengths: Uint32Array, numbers: Uint32Array, termCount: numb
   return starts;
 }
 
-/** Whether these arrays can be searched without leaving any of them, whoever made them. */
+/** Whether these arrays can be searched without going out of bounds, whoever made them. */
 export function isSearchable(arrays: SearchArrays): boolean {
   const { lengths, numbers, postings, beside, postingStarts, pairSeconds, pairCounts, pairStarts, starts } =
     arrays;

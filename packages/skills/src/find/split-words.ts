@@ -1,6 +1,6 @@
 /**
- * From text to words, and from a word to the term it is found by: `kebab-case` and `snake_case` in parts, no stop
- * words, stems. Writing without spaces between words is taken by the character. Knows no index.
+ * Splits text into words, and turns a word into its search term: `kebab-case` and `snake_case` in parts, no stop words,
+ * stems. Scripts without spaces are split by character. Knows no index.
  */
 
 /** Longer runs of letters and digits are encoded data, not words. */
@@ -8,21 +8,21 @@ const MAX_WORD = 64;
 
 const SEPARATOR = 1;
 const LETTER = 2;
-/** A character that is a word of its own. */
+/** A character that is a separate word. */
 const WORD = 3;
 
-/** The kind of each UTF-16 unit, found out when first met; half a surrogate pair counts as a separator. */
+/** The kind of each UTF-16 unit, determined on first use; half a surrogate pair counts as a separator. */
 const KINDS = new Uint8Array(65_536);
 const IS_WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const IS_LETTER = /[\p{L}\p{N}\p{M}]/u;
 
-/** Gives each word of `text` between `from` and `to`, as written. What follows an apostrophe is left out. */
+/** Yields each word of `text` between `from` and `to`, as written, without what follows an apostrophe. */
 export function eachWord(text: string, from: number, to: number, visit: (word: string) => void): void {
   const units = Uint16Array.from({ length: to - from }, (_, at) => text.charCodeAt(from + at));
   eachWordSpan(units, 0, units.length, (start, end) => visit(text.slice(from + start, from + end)));
 }
 
-/** As `eachWord`, over the UTF-16 units of a text: where each word begins and ends. */
+/** Like `eachWord`, over a text's UTF-16 units: where each word starts and ends. */
 export function eachWordSpan(
   units: Uint16Array,
   from: number,
@@ -52,7 +52,7 @@ export function termOf(word: string): string | undefined {
   return isPlain ? stemLetters(folded) : stemEnglish(folded);
 }
 
-/** Most words are, and need neither folding nor a second look. */
+/** Most words are, and need no folding. */
 function isLowerEnglish(word: string): boolean {
   for (let at = 0; at < word.length; at++) {
     const unit = word.charCodeAt(at);
@@ -64,8 +64,8 @@ function isLowerEnglish(word: string): boolean {
 const [FIRST_LETTER, LAST_LETTER] = [0x61, 0x7a];
 
 /**
- * The parts of a compound: `parseHTTPRequest` → `parse`, `HTTP`, `Request`; of another word nothing. Running text
- * keeps its compounds whole: most are names (`GitHub`, `JavaScript`), whose parts say something else.
+ * The parts of a compound: `parseHTTPRequest` → `parse`, `HTTP`, `Request`; none for any other word. Running text keeps
+ * its compounds whole: most are names (`GitHub`, `JavaScript`), whose parts mean something else.
  */
 export function splitCompound(word: string): readonly string[] {
   return /[a-z0-9][A-Z]|[A-Z]{2}[a-z]/.test(word)
@@ -73,7 +73,7 @@ export function splitCompound(word: string): readonly string[] {
     : [];
 }
 
-/** One spelling: lower case, compatible forms made one, accents of Latin letters left out. */
+/** One spelling: lowercase, compatible forms unified, accents of Latin letters removed. */
 export function foldWord(word: string): string {
   if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase();
   return word
@@ -106,7 +106,7 @@ function classify(unit: number): number {
   return kind;
 }
 
-/** English words that say nothing about a subject. They are neither kept nor asked for. */
+/** English words that say nothing about a subject. They are neither stored nor searched. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a an the and or but if then else nor so than too very of to in on at by for from with without into onto over under
   as is are was were be been being am do does did doing have has had having can could should would will shall may
@@ -119,12 +119,12 @@ const LONGEST_STOP_WORD = Math.max(...Array.from(STOP_WORDS, ({ length }) => len
 
 const VOWEL = /[aeiouy]/;
 const DOUBLE = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
-/** A short syllable at the end, as in `hop` and unlike `bow`; or a vowel and a consonant that are the whole word. */
+/** A short final syllable, as in `hop` and unlike `bow`; or a vowel and a consonant that are the whole word. */
 const SHORT_END = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$/;
-/** These beginnings are cut where the general rule would cut too early. */
+/** Prefixes where the general rule would cut too early. */
 const PREFIXES = ["gener", "commun", "arsen"];
 
-/** Endings and what they become, the longest first; nothing after the colon: they are cut. */
+/** Suffixes and their replacements, the longest first; nothing after the colon: they are removed. */
 const STEP_2 = `ational:ate fulness:ful iveness:ive ization:ize ousness:ous biliti:ble lessli:less tional:tion alism:al aliti:al
   ation:ate entli:ent fulli:ful iviti:ive ousli:ous abli:able alli:al anci:ance ator:ate enci:ence izer:ize bli:ble`;
 const STEP_3 = "ational:ate tional:tion alize:al icate:ic iciti:ic ical:ic ness: ful:";
@@ -135,10 +135,10 @@ const KEPT_AFTER_PLURAL = "inning outing canning herring earring proceed exceed 
 
 type Ending = readonly [ending: string, replacement: string];
 
-/** By their last letter, in their order: of a word only those that end like it are tried. */
+/** By their last letter, in order: only those that end like the word are tried. */
 type Endings = ReadonlyMap<string, readonly Ending[]>;
 
-/** Made when the first word is stemmed: most commands never search. */
+/** Built when the first word is stemmed: most commands never search. */
 let tables: ReturnType<typeof readTables> | undefined;
 
 function readTables() {
@@ -167,8 +167,8 @@ function findEnding(word: string, endings: Endings): Ending | undefined {
 }
 
 /**
- * The Porter2 ("Snowball English") stemmer: `reviewing`, `reviewed` and `reviews` become `review`. Words it is not
- * made for (other letters than a to z, fewer than three) stay as they are.
+ * The Porter2 ("Snowball English") stemmer: `reviewing`, `reviewed` and `reviews` become `review`. Words it does not
+ * support (letters other than a to z, fewer than three) stay unchanged.
  */
 export function stemEnglish(word: string): string {
   return isLowerEnglish(word) ? stemLetters(word) : word;
@@ -179,7 +179,7 @@ function stemLetters(word: string): string {
   tables ??= readTables();
   const irregular = tables.irregular.get(word);
   if (irregular !== undefined) return irregular;
-  // A `y` that sounds as a consonant is written `Y` until the end.
+  // A consonant `y` is written `Y` until the end.
   const hasY = word.includes("y");
   const marked = hasY ? word.replace(/^y|(?<=[aeiouy])y/g, "Y") : word;
   const [r1, r2] = findRegions(marked);
@@ -196,7 +196,7 @@ function stemLetters(word: string): string {
   return hasY ? stem.toLowerCase() : stem;
 }
 
-/** Where the parts begin in which endings may be cut: after the first consonant behind a vowel, and again. */
+/** Where the regions for removing suffixes start: after the first consonant that follows a vowel, and again. */
 function findRegions(word: string): readonly [number, number] {
   const prefix = PREFIXES.find((one) => word.startsWith(one));
   const r1 = prefix?.length ?? regionAfter(word, 0);
@@ -216,7 +216,7 @@ function isVowel(unit: number): boolean {
   return unit === E || unit === A || unit === I || unit === O || unit === U || unit === Y;
 }
 
-/** Most words end in none of the letters that an ending has, and need not be looked at. */
+/** Most words end in a letter that no suffix has, and need no check. */
 function lastOf(word: string): number {
   return word.charCodeAt(word.length - 1);
 }
@@ -272,7 +272,7 @@ function cutLast(word: string, r1: number, r2: number): string {
   return word.endsWith("ll") && last >= r2 ? word.slice(0, -1) : word;
 }
 
-/** Only where the ending stands inside the region; otherwise the word stays, and no shorter ending is tried. */
+/** Only if the suffix is inside the region; otherwise the word stays, and no shorter suffix is tried. */
 function replaceEnding(word: string, [ending, replacement]: Ending, region: number): string {
   const at = word.length - ending.length;
   return at >= region ? word.slice(0, at) + replacement : word;

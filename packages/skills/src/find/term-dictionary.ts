@@ -1,45 +1,45 @@
 /**
- * The terms of an index and their numbers, as arrays of numbers alone: a file's bytes are a dictionary as they are, and no
- * term becomes a string before one is asked for. Finds a term by its text, and those that are one letter away from a word.
+ * The terms of an index and their numbers, only as arrays of numbers: a file's bytes can be used directly, and a term
+ * becomes a string only on request. Finds a term by its text, and those that are one letter away from a word.
  */
 import { compareText } from "@metier/base/text";
 
 export interface TermDictionary {
   /** How many terms there are. */
   readonly size: number;
-  /** The number of a term; -1 when there is no such term. */
+  /** The number of a term; -1 if there is none. */
   numberOf(term: string): number;
   textOf(term: number): string;
-  /** The terms that are one letter away from a word, by their text: the same whatever their numbers are. */
+  /** The terms that are one letter away from a word, by text, independent of their numbers. */
   near(word: string): readonly number[];
 }
 
 /** What a dictionary is made of, in memory and on disk. */
 export interface DictionaryArrays {
-  /** The UTF-16 units of all terms, one term behind the other. */
+  /** The UTF-16 units of all terms, concatenated. */
   readonly units: Uint16Array;
-  /** For each term where its units begin, and at the end where the last one's end. */
+  /** For each term where its units start, and finally where the last one's end. */
   readonly starts: Uint32Array;
-  /** A hash table, a power of two long: a term's number plus one, or 0 where nothing is. */
+  /** A hash table with a power of two slots: a term's number plus one, or 0 if empty. */
   readonly slots: Uint32Array;
-  /** All terms twice, those of one shape side by side. */
+  /** All terms twice, those of one shape adjacent. */
   readonly byShape: Uint32Array;
-  /** The shapes that occur, ascending. Two may be one by chance: they only say where to look. */
+  /** The occurring shapes, ascending. Two may collide: they only say where to look. */
   readonly shapes: Uint32Array;
-  /** For each shape where its terms begin in `byShape`, and at the end their number. */
+  /** For each shape where its terms start in `byShape`, and finally their number. */
   readonly shapeStarts: Uint32Array;
 }
 
-/** Shorter words, and those with a digit, are never taken for a misspelling. */
+/** Shorter words, and those with a digit, never count as a misspelling. */
 const MIN_LENGTH = 4;
 
-/** From this length on a shape has three letters of a term's beginning or end. */
+/** From this length, a shape has three letters of a term's start or end. */
 const LONG = 8;
 
 /**
- * A word that is one letter off is as long as what was meant, give or take one, and begins or ends alike: an edit reaches two
- * letters at most, so that the first two, or the last one, are the same, and in long words the first or last three. A term
- * has two shapes, therefore; `length` is that of the term that is meant.
+ * A word that is one letter off has the intended length, plus or minus one, and starts or ends alike: an edit affects
+ * at most two letters, so the first two or the last one are the same, and in long words the first or last three. So a
+ * term has two shapes; `length` is the intended term's.
  */
 function shapesOf(word: string, length: number): readonly [number, number] {
   const isLong = length >= LONG;
@@ -101,10 +101,10 @@ function sortByShape(terms: readonly string[]): Pick<DictionaryArrays, "byShape"
   return { byShape, shapes, shapeStarts };
 }
 
-/** No term is longer: a word has 64 letters at most, and spelled out each of them becomes 18 at most. */
+/** The maximum length of a term: a word has at most 64 letters, each of which expands to at most 18. */
 const MAX_TERM = 64 * 18;
 
-/** Whether these arrays can be read as a dictionary without leaving any of them. */
+/** Whether these arrays can be read as a dictionary without going out of bounds. */
 export function isDictionary(arrays: DictionaryArrays): boolean {
   const { units, starts, slots, byShape, shapes, shapeStarts } = arrays;
   const size = starts.length - 1;
@@ -115,7 +115,7 @@ export function isDictionary(arrays: DictionaryArrays): boolean {
     ascends(shapeStarts, size * 2) &&
     shapeStarts.length === shapes.length + 1 &&
     byShape.length === size * 2 &&
-    // A table without a free slot would be searched for ever.
+    // A table without a free slot would be searched forever.
     slots.length > size &&
     Number.isInteger(Math.log2(slots.length)) &&
     slots.includes(0) &&
@@ -137,7 +137,7 @@ function areBelow(numbers: Uint32Array, limit: number): boolean {
   return true;
 }
 
-/** Whether numbers begin at 0, never fall, and end with this one: where pieces of something begin. */
+/** Whether numbers start at 0, never decrease, and end with this one: where pieces of something start. */
 export function ascends(starts: Uint32Array, end: number): boolean {
   if (starts[0] !== 0 || starts[starts.length - 1] !== end) return false;
   for (let index = 1; index < starts.length; index++) {
@@ -202,7 +202,7 @@ function nearNumbers({ units, starts, byShape, shapes, shapeStarts }: Dictionary
   return [...found];
 }
 
-/** Where a number stands among ascending ones; -1 when it does not. */
+/** The position of a number among ascending ones; -1 if it is missing. */
 export function indexOf(numbers: Uint32Array, wanted: number, from = 0, to = numbers.length): number {
   let low = from;
   let high = to;
@@ -214,7 +214,7 @@ export function indexOf(numbers: Uint32Array, wanted: number, from = 0, to = num
   return low < to && numbers[low] === wanted ? low : -1;
 }
 
-/** Whether a letter more, less, other, or two that change places make the word the term at this place. */
+/** Whether one letter added, removed or changed, or two swapped, turn the word into the term at this position. */
 function isOneEdit(word: Uint16Array, units: Uint16Array, start: number, length: number): boolean {
   const most = Math.min(word.length, length);
   let head = 0;

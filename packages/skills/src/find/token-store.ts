@@ -1,9 +1,12 @@
-/** Skills as numbers: the terms of each part in order, all in one array. What the disk keeps and postings are made of. */
+/**
+ * Skills as numbers: the terms of each part in order, all in one array. This is stored on disk, and postings are built
+ * from it.
+ */
 import { type GrowingNumbers, growingNumbers } from "./growing-numbers.ts";
 import { createWordReader, type Vocabulary, type WordReader } from "./number-words.ts";
 import { eachWord, splitCompound } from "./split-words.ts";
 
-/** What of a skill is searched. */
+/** The searched parts of a skill. */
 export interface FindDocument {
   readonly name: string;
   readonly description: string;
@@ -11,7 +14,7 @@ export interface FindDocument {
   readonly whenToUse?: string | undefined;
   /** The instructions. */
   readonly body: string;
-  /** The skill file; given back with a hit. */
+  /** The skill file; returned with a hit. */
   readonly location?: string;
 }
 
@@ -25,12 +28,12 @@ export interface Tokens {
 export interface TokenStore {
   readonly vocabulary: Vocabulary;
   add(document: FindDocument): void;
-  /** Takes over a skill that is numbers already, in the same vocabulary. */
+  /** Copies an already tokenized skill with the same vocabulary. */
   copy(lengths: Uint32Array, numbers: Uint32Array): void;
   finish(): Tokens;
 }
 
-/** What a skill has beyond this many tokens is not searched: room for some 200 KB of text. */
+/** Tokens beyond this many are not searched: space for some 200 KB of text. */
 const MAX_TOKENS = 20_000;
 
 export function createTokenStore(vocabulary: Vocabulary): TokenStore {
@@ -61,7 +64,7 @@ export function createTokenStore(vocabulary: Vocabulary): TokenStore {
   };
 }
 
-/** What a skill has beyond `MAX_TOKENS` is left out, and its words stay unknown. */
+/** Anything beyond `MAX_TOKENS` is left out, and its words stay unknown. */
 function takeApart(
   { name, description, whenToUse = "", tags = [], body }: FindDocument,
   words: WordReader,
@@ -88,7 +91,7 @@ function partAt(parts: readonly GrowingNumbers[], part: number): GrowingNumbers 
   return numbers;
 }
 
-/** The terms that the tokens have, numbered as they occur: as if nothing else had been read. */
+/** The terms of the tokens, numbered by occurrence, as if nothing else had been read. */
 export function compactTokens(
   { lengths, numbers }: Tokens,
   terms: readonly string[],
@@ -105,18 +108,18 @@ export function compactTokens(
   return { tokens: { lengths, numbers: used }, terms: usedTerms };
 }
 
-/** A part of a skill, and how much a word in it counts. */
+/** A part of a skill, and the weight of a word in it. */
 interface Part {
   readonly name: string;
-  /** How much a word counts here, beside one in prose. */
+  /** The weight of a word here, relative to one in prose. */
   readonly weight: number;
-  /** From 0 to 1: how much the length of the part takes from the weight of each of its words. */
+  /** From 0 to 1: how much the part's length reduces the weight of each of its words. */
   readonly lengthNorm: number;
 }
 
 /**
- * `about` is description, when-to-use and tags. The numbers were chosen on requests for real skills; neighbouring
- * values rank almost alike (`docs/benchmarks.md` has what they achieve).
+ * `about` is description, when-to-use and tags. The numbers were tuned on requests for real skills; nearby values rank
+ * almost the same (`docs/benchmarks.md` has the results).
  */
 export const PARTS: readonly Part[] = [
   { name: "name", weight: 6, lengthNorm: 0.5 },
@@ -126,14 +129,14 @@ export const PARTS: readonly Part[] = [
   { name: "code", weight: 0.3, lengthNorm: 0.75 },
 ];
 
-/** Places in `PARTS`. */
+/** Indexes in `PARTS`. */
 const NAME = 0;
 const ABOUT = 1;
 const HEADINGS = 2;
 const PROSE = 3;
 const CODE = 4;
 
-/** Gives each line of a body with the part it belongs to. */
+/** Yields each line of a body with its part. */
 function eachBodyLine(body: string, visit: (part: number, from: number, to: number) => void): void {
   let fence = "";
   for (let from = 0; from < body.length; ) {
@@ -151,7 +154,7 @@ function eachBodyLine(body: string, visit: (part: number, from: number, to: numb
   }
 }
 
-/** The character of a line's code fence, `""` when it is none. */
+/** The character of a line's code fence, `""` if it is not one. */
 function fenceMark(body: string, from: number, to: number): string {
   let at = from;
   while (at < to && (body.charAt(at) === " " || body.charAt(at) === "\t")) at += 1;

@@ -1,7 +1,7 @@
 /**
- * Which files an installed skill consists of, by its digest: so that `verify` can name the files that differ, offline. Lists of
- * skills that were installed together stand in one file, since a file costs more than what is in it. Nobody has to believe a
- * list: the digest is that of the list, so one that was changed is not used.
+ * The files of an installed skill, by its digest, so that `verify` can name the files that differ, offline. Lists of
+ * skills installed together share one file, since a file costs more than its content. A list need not be trusted: its
+ * digest must match, so a changed one is not used.
  */
 import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ interface FileList {
 const MAX_BYTES = 16 * 1024 * 1024;
 /** In one file. */
 const MAX_TOGETHER = 2_000;
-/** What a list has of a file: without the stamp, which is that of one place. */
+/** What a list stores about a file: without the timestamp, which belongs to one location. */
 const LISTED: (keyof IdentifiedFile)[] = ["path", "kind", "size", "executable", "digest"];
 const TOGETHER = /^together-[0-9a-f]{64}\.json$/;
 
@@ -40,7 +40,7 @@ function rememberTogether(places: ListPlaces, lists: readonly FileList[]): void 
   const all = digestBytes(lists.map(({ digest }) => digest).join("\n"));
   const file = more.length === 0 ? listFile(places, first.digest) : togetherFile(places, all);
   try {
-    // Not by way of another name: a list that a kill cut short gives another digest, and is none.
+    // Written in place: a list that a kill truncated has another digest and is ignored.
     writeFileSync(file, text, { flag: "wx", mode: 0o600 });
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException;
@@ -51,7 +51,7 @@ function rememberTogether(places: ListPlaces, lists: readonly FileList[]): void 
   }
 }
 
-/** `undefined` when there is none, or none that gives this digest. */
+/** `undefined` if there is none with this digest. */
 export function recallFiles(places: ListPlaces, digest: string): readonly IdentifiedFile[] | undefined {
   const own = parse(readText(listFile(places, digest)));
   if (isListOf(own, digest)) return own;
@@ -62,7 +62,7 @@ export function recallFiles(places: ListPlaces, digest: string): readonly Identi
   return undefined;
 }
 
-/** Forgets the lists of content that no lock records any more. */
+/** Removes lists of content that no lock records anymore. */
 export function forgetFiles(places: ListPlaces, recorded: ReadonlySet<string>, olderThanMs: number): void {
   const kept = new Set([...recorded].map((digest) => listFile(places, digest)));
   for (const name of namesIn(listsFolder(places))) {
@@ -83,7 +83,7 @@ function isListOf(files: unknown, digest: string): files is readonly IdentifiedF
   }
 }
 
-/** The last one: whoever asks for many asks for those that stand together. */
+/** The last one: callers that ask for many usually ask for adjacent ones. */
 let opened: { readonly text: string; readonly lists: ReadonlyMap<string, unknown> } | undefined;
 
 function openTogether(file: string): ReadonlyMap<string, unknown> {
@@ -104,7 +104,7 @@ function parse(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
-    return undefined; // Cut short, or changed.
+    return undefined; // Truncated or changed.
   }
 }
 

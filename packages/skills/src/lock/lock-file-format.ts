@@ -1,6 +1,6 @@
 /**
- * A lock as text: TOML with one table for each skill, sorted, one key a line, so that the same lock is the same bytes and
- * two branches that each add a skill merge. What is not understood whole is not used at all.
+ * A lock as text: TOML with one table per skill, sorted, one key per line, so that the same lock has the same bytes and
+ * two branches that each add a skill merge. A lock that is not fully understood is not used at all.
  */
 import { showPath } from "@metier/base/files";
 import { done, type Refused, type Result, refused } from "@metier/base/result";
@@ -40,11 +40,11 @@ version = ${LOCK_VERSION}
 `;
 
 const RESTORE_HINT =
-  "Take the file from version control or a backup, or delete it and install again what you need.";
+  "Restore the file from version control or a backup, or delete it and install what you need again.";
 
 class LockFault extends Error {
   readonly hint: string;
-  /** Where the key stands that is wrong. */
+  /** Where the invalid key is. */
   readonly at: readonly string[];
   constructor(message: string, at: readonly string[], hint: string = RESTORE_HINT) {
     super(message);
@@ -55,13 +55,13 @@ class LockFault extends Error {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Without faults the skills are sorted by what they are called. */
+/** Without faults the skills are sorted by their names here. */
 export function parseLock(text: string, owner: LockOwner): Result<Lock, LockRefusal> {
   if (last?.text !== text || last.owner !== owner) last = { text, owner, parsed: parseText(text, owner) };
   return last.parsed;
 }
 
-/** An installation reads the lock that it wrote several times over; what was read never changes. */
+/** An installation reads its own lock several times; parsed locks never change. */
 let last:
   | { readonly text: string; readonly owner: LockOwner; readonly parsed: Result<Lock, LockRefusal> }
   | undefined;
@@ -69,7 +69,7 @@ let last:
 function parseText(text: string, owner: LockOwner): Result<Lock, LockRefusal> {
   const size = Buffer.byteLength(text);
   if (size > LOCK_LIMITS.bytes) {
-    return refuse(`It has ${size} bytes; a lock may have ${LOCK_LIMITS.bytes}.`, RESTORE_HINT);
+    return refuse(`It has ${size} bytes; the limit for a lock is ${LOCK_LIMITS.bytes} bytes.`, RESTORE_HINT);
   }
   const conflict = findConflict(text);
   if (conflict !== undefined) return conflict;
@@ -93,16 +93,16 @@ function findConflict(text: string): Refused<LockRefusal> | undefined {
   const at = text.split("\n").findIndex((line) => CONFLICT_MARK.test(line));
   if (at === -1) return undefined;
   return refuse(
-    "It has the conflict marks of a merge.",
-    "Keep the tables of both sides, of a skill that both have the newer one, delete the marks, then run `metier install`.",
+    "It contains merge conflict markers.",
+    "Keep the tables of both sides (for a skill in both, the newer one), delete the markers, then run `metier install`.",
     at + 1,
   );
 }
 
 function refuseSyntax({ message, position }: ConfigSyntaxError): Refused<LockRefusal> {
   const isTwice = message.includes("redefine");
-  const hint = isTwice ? "Keep one of the two tables or keys of that name, as after a merge." : RESTORE_HINT;
-  const what = isTwice ? "A table or a key stands there twice" : `It is not TOML: ${message}`;
+  const hint = isTwice ? "Keep only one table or key of that name." : RESTORE_HINT;
+  const what = isTwice ? "A table or key appears twice" : `It is not TOML: ${message}`;
   return refuse(`${what}.`, hint, position?.line);
 }
 
@@ -114,27 +114,27 @@ function readLockTable(values: Fields, owner: LockOwner): Lock {
   const { version, skills = {}, ...others } = values;
   if (version !== LOCK_VERSION) {
     throw new LockFault(
-      `\`version\` is ${show(version)}; this Metier reads version ${LOCK_VERSION}.`,
+      `\`version\` is ${show(version)}; this Metier supports version ${LOCK_VERSION}.`,
       ["version"],
       "Use a newer Metier, or restore the file if nobody uses one.",
     );
   }
   refuseUnknown(Object.keys(others), []);
-  if (!isTable(skills)) throw new LockFault("`skills` must be a table for each skill.", ["skills"]);
+  if (!isTable(skills)) throw new LockFault("`skills` must have a table for each skill.", ["skills"]);
   const entries = Object.entries(skills);
   if (entries.length > LOCK_LIMITS.skills) {
-    throw new LockFault(`It lists ${entries.length} skills; allowed are ${LOCK_LIMITS.skills}.`, ["skills"]);
+    throw new LockFault(`It lists ${entries.length} skills; the limit is ${LOCK_LIMITS.skills}.`, ["skills"]);
   }
   return { skills: entries.map(([called, table]) => readEntry(called, table, owner)).sort(byName) };
 }
 
-/** The name is written where the table has another. */
+/** The name is written if the table has another. */
 type WrittenEntry = Omit<LockEntry, "name" | "alias" | "placed" | "previous"> & { readonly name?: string };
 
 function readEntry(called: string, table: unknown, owner: LockOwner): LockEntry {
   const at = ["skills", called];
   if (!isLockName(called)) {
-    throw new LockFault(`${show(called)} cannot be the name of a skill.`, at);
+    throw new LockFault(`${show(called)} is not a valid skill name.`, at);
   }
   if (!isTable(table)) throw new LockFault(`\`skills.${called}\` must be a table.`, at);
   const { placed, previous, ...fields } = table;
@@ -152,14 +152,14 @@ function readEntry(called: string, table: unknown, owner: LockOwner): LockEntry 
   return entry;
 }
 
-/** What one key cannot say for itself. */
+/** Checks that need more than one key. */
 function checkWhole(
   { linked, copied, kind, resolved }: LockEntry,
   at: readonly string[],
   owner: LockOwner,
 ): void {
   if (copied && (linked || owner === "user")) {
-    throw new LockFault("`copied` is for a project's own copy, which is not linked.", [...at, "copied"]);
+    throw new LockFault("`copied` is for a project's own copy, which cannot be linked.", [...at, "copied"]);
   }
   if (!linked) return;
   if (kind !== "folder") {
@@ -167,7 +167,7 @@ function checkWhole(
   }
   if (!isOwnersPath(resolved, owner)) {
     const allowed = owner === "project" ? "a path inside the project, with `/`" : "an absolute path";
-    throw new LockFault(`\`resolved\` of a linked skill is ${show(resolved)}; allowed is ${allowed}.`, [
+    throw new LockFault(`\`resolved\` of a linked skill is ${show(resolved)}; allowed: ${allowed}.`, [
       ...at,
       "resolved",
     ]);
@@ -196,7 +196,7 @@ function readFields<Value>(
     if (value === undefined && !needed) continue;
     if (!accepts(value, owner)) {
       const what = value === undefined ? `has no \`${key}\`` : `has ${show(value)} as \`${key}\``;
-      throw new LockFault(`\`${at.join(".")}\` ${what}; allowed is ${allowed}.`, [...at, key]);
+      throw new LockFault(`\`${at.join(".")}\` ${what}; allowed: ${allowed}.`, [...at, key]);
     }
     read[toCamelCase(key)] = value;
   }
@@ -206,14 +206,14 @@ function readFields<Value>(
   return read as Value;
 }
 
-/** Whoever wrote the key meant something by it, and restoring or removing without it may be wrong. */
+/** An unknown key had a purpose, and restoring or removing without it may be wrong. */
 function refuseUnknown([key]: readonly string[], at: readonly string[]): void {
   if (key === undefined) return;
   const where = at.length === 0 ? "The lock" : `\`${at.join(".")}\``;
   throw new LockFault(
-    `${where} has a key that is not known, ${show(key)}.`,
+    `${where} has the unknown key ${show(key)}.`,
     [...at, key],
-    "Use a newer Metier if one made the file, or remove the key.",
+    "Use a newer Metier if that made the file, or remove the key.",
   );
 }
 
@@ -223,7 +223,7 @@ function show(value: unknown): string {
   return typeof value === "object" ? "a table or list" : showPath(String(value));
 }
 
-/** Always the same bytes for the same lock, whatever the order it is given in. */
+/** Always the same bytes for the same lock, in any order. */
 export function renderLock({ skills }: Lock): string {
   return [HEADER, ...skills.toSorted(byName).map(renderEntry)].join("\n");
 }
@@ -241,7 +241,7 @@ function renderEntry(entry: LockEntry): string {
   ].join("");
 }
 
-/** Texts here have no control characters, so that JSON's form of a text is TOML's. */
+/** Strings here have no control characters, so JSON's form of a string is TOML's. */
 function renderFields(values: object, fields: readonly LockField[]): string {
   const given: Fields = { ...values };
   return fields

@@ -1,7 +1,7 @@
 /**
- * The lock files on disk. Replacing one is the only moment at which something becomes installed, updated or removed:
- * every change reads the file anew under a lock of its own and replaces it whole. A lock that cannot be used is never
- * overwritten. What no lock records any more is taken out of the store here too.
+ * The lock files on disk. Only replacing one installs, updates or removes something: every change reads the file again
+ * under its own mutex and replaces it as a whole. An unusable lock is never overwritten. Also removes from the store
+ * what no lock records anymore.
  */
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
@@ -17,15 +17,15 @@ import { EMPTY_LOCK, type Lock, type LockEntry, type LockFile, storeFolder } fro
 import { LOCK_LIMITS, parseLock, renderLock } from "./lock-file-format.ts";
 import { changeStore, knownLocks } from "./store.ts";
 
-/** A file that is missing is an empty lock. */
+/** A missing file is an empty lock. */
 export function readLock(file: LockFile): Result<Lock, Diagnostic> {
   const text = readText(file);
   return text.ok ? parse(file, text.value) : text;
 }
 
 /**
- * Replaces the lock by what `change` makes of it, if that differs; a lock that lists nothing is no file. Answers with the
- * lock as it is then. Throws only what the system throws, and for a lock that could not be read back.
+ * Replaces the lock with the result of `change`, if that differs; an empty lock has no file. Returns the resulting
+ * lock. Throws only system errors, and for a lock that could not be read back.
  */
 export function changeLock(file: LockFile, change: (lock: Lock) => Lock): Result<Lock, Diagnostic> {
   mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 });
@@ -46,21 +46,21 @@ export function changeLock(file: LockFile, change: (lock: Lock) => Lock): Result
     if (after === before.value) return read;
     const written = parseLock(after, file.owner);
     if (!written.ok)
-      throw new MetierError("internal.fault", `The new lock would be unusable: ${written.refusal.message}`);
-    // For a project others must be able to read it, as they do after a checkout.
+      throw new MetierError("internal.fault", `The new lock would not be valid: ${written.refusal.message}`);
+    // Others must be able to read a project's lock, as after a checkout.
     const mode = file.owner === "project" ? 0o644 : 0o600;
     if (!replaceFile(file.path, after, { mode, onlyIf: isHeld })) throw lockLost(file);
     return written;
   });
 }
 
-/** `""` for a missing file. A link is not followed: a project must not choose which file is read, or written. */
+/** `""` for a missing file. Does not follow a link: a project must not choose which file is read or written. */
 function readText(file: LockFile): Result<string, Diagnostic> {
   const stats = lstatSync(file.path, { throwIfNoEntry: false });
   if (stats === undefined) return done("");
   if (!stats.isFile()) {
     const what = stats.isSymbolicLink() ? "a link" : "not a regular file";
-    return unusable(file, `It is ${what}; a lock is a file in its place.`, "Put the file itself there.");
+    return unusable(file, `It is ${what}; a lock must be a regular file.`, "Put the file itself there.");
   }
   if (file.owner === "project" && !isOwnFolder(file.path)) return foreign(file);
   const read = readBounded(file.path, LOCK_LIMITS.bytes);
@@ -69,10 +69,10 @@ function readText(file: LockFile): Result<string, Diagnostic> {
   return done(read.text);
 }
 
-/** A project's lock comes with the project; one that somebody else put there does not speak for it. */
+/** A project's lock comes with the project; one that somebody else put there does not count. */
 function foreign({ path }: LockFile): Refused<Diagnostic> {
-  const message = `\`${path}\` belongs to another user, so nothing of it counts as installed.`;
-  const hint = "Make the file your own if you want what it records.";
+  const message = `\`${path}\` belongs to another user, so its skills do not count as installed.`;
+  const hint = "Take ownership of the file if you want the skills it records.";
   return refused({ code: "lock.foreign-owner", severity: "warning", path, message, hint });
 }
 
@@ -85,19 +85,19 @@ function parse(file: LockFile, text: string): Result<Lock, Diagnostic> {
 }
 
 function unusable({ path }: LockFile, problem: string, hint: string, line?: number): Refused<Diagnostic> {
-  const message = `The lock is not used, so nothing of it counts as installed. ${problem}`;
+  const message = `The lock is ignored, so its skills do not count as installed. ${problem}`;
   return refused({ code: "lock.unusable", severity: "error", path, message, hint, line });
 }
 
 function lockLost({ path }: LockFile): MetierError {
-  const message = `Another process took over \`${path}\` meanwhile; nothing was changed.`;
+  const message = `Another process took over \`${path}\`; nothing was changed.`;
   return new MetierError("internal.fault", message, { hint: "Run the command again." });
 }
 
 interface CollectedGarbage {
-  /** Folders of the store that are gone. */
+  /** Removed folders of the store. */
   readonly removed: readonly string[];
-  /** Locks that cannot be read: what they record is not known, so nothing was removed. */
+  /** Unreadable locks: their content is unknown, so nothing was removed. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -107,8 +107,8 @@ type StorePlaces = Pick<Places, "store" | "state" | "lockFile">;
 export const GARBAGE_AGE_MS: number = 60 * 60 * 1000;
 
 /**
- * Takes out of the store what no lock records any more, and what was left half-way. `locks` are looked at beside the known
- * ones. Younger folders stay: a lock may be about to record them.
+ * Removes from the store what no lock records anymore, and leftovers. Checks `locks` in addition to the known ones.
+ * Recent folders stay: a lock may be about to record them.
  */
 export function collectGarbage(
   places: StorePlaces,
@@ -151,7 +151,7 @@ function recordedVersions(locks: readonly LockFile[]): Result<readonly Version[]
   return done(versions);
 }
 
-/** Other files in the store are locks of those who change it. */
+/** Other files in the store are mutexes of its writers. */
 const HALF_WAY = /^\.(?:incoming|aside|trash)-/;
 
 function isOlderThan(path: string, ageMs: number): boolean {

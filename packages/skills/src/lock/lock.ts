@@ -1,6 +1,6 @@
 /**
- * A lock, `metier.lock`: what it says of each installed skill and under which keys, where the locks are, and where the
- * folders lie that they record. Light: whoever only asks this loads no parser.
+ * A lock, `metier.lock`: what it records about each installed skill and under which keys, where the locks are, and
+ * where their folders are. Loads no parser.
  */
 import { existsSync, lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
@@ -14,32 +14,32 @@ export const SOURCE_KINDS = ["git", "folder", "archive", "file", "npm", "well-kn
 /** What kind of source a skill was installed from. */
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
-/** Where an installed skill came from, and which content it is, byte for byte. */
+/** Where an installed skill came from, and its exact content. */
 export interface LockEntry {
-  /** Of the manifest; the folder in the store bears it. */
+  /** From the manifest; also the folder's name in the store. */
   readonly name: string;
-  /** What the catalog calls it instead. */
+  /** Its name in the catalog instead. */
   readonly alias?: string;
-  /** The canonical address that `install` takes again, in a project's lock from the project's root; without secrets. */
+  /** The canonical address for `install`, relative to the project's root in a project's lock; without secrets. */
   readonly source: string;
   /** The kind of source it came from. */
   readonly kind: SourceKind;
-  /** As asked: branch, tag, commit, version or range. */
+  /** As requested: branch, tag, commit, version or range. */
   readonly ref?: string;
   /**
-   * Commit id, version and integrity, or the digest of the download. Of a folder its real path; a project's lock names
-   * a folder of the project from the project's root, with `/`.
+   * Commit id, version and integrity, or the digest of the download. For a folder its real path; in a project's lock
+   * relative to the project's root, with `/`.
    */
   readonly resolved: string;
-  /** Of the skill inside the source, with `/`; `""` is its root. */
+  /** The skill's path inside the source, with `/`; `""` is its root. */
   readonly path: string;
   /** The content identity, `sha256:…`. */
   readonly digest: string;
-  /** A local folder that is used in place. */
+  /** A local folder used in place. */
   readonly linked?: true;
   /** The project's own copy, in `.metier/skills`. */
   readonly copied?: true;
-  /** Who and when, from locks of earlier versions. New entries leave it out: it made every merge a conflict. */
+  /** Who and when, from locks of earlier versions. New entries omit it, because it made every merge a conflict. */
   readonly installedBy?: string;
   /** ISO, UTC. */
   readonly installedAt?: string;
@@ -47,43 +47,43 @@ export interface LockEntry {
   readonly updatedAt?: string;
   /** Where else it was put, for other clients. */
   readonly placed?: readonly PlacedCopy[];
-  /** What a rollback goes back to. */
+  /** What a rollback returns to. */
   readonly previous?: PreviousVersion;
 }
 
-/** A copy of an installed skill, or a link to it, in the skills folder of another client. */
+/** A copy of an installed skill, or a link to it, in another client's skills folder. */
 export interface PlacedCopy {
   /** The client's name, such as `claude-code`. */
   readonly client: string;
-  /** Absolute in the user's lock; in a project's relative to the project, with `/`. */
+  /** Absolute in the user's lock; relative to the project in a project's, with `/`. */
   readonly path: string;
   /** Whether it is a symbolic link or a copy. */
   readonly how: "link" | "copy";
 }
 
-/** The version of an installed skill before its last change: what a rollback restores. */
+/** An installed skill's version before its last change: what a rollback restores. */
 export interface PreviousVersion {
   /** Its content identity, `sha256:…`. */
   readonly digest: string;
   /** As in `LockEntry`, for that version. */
   readonly resolved: string;
-  /** As asked then: branch, tag, commit, version or range. */
+  /** As requested then: branch, tag, commit, version or range. */
   readonly ref?: string;
   /** ISO, UTC; from locks of earlier versions. */
   readonly updatedAt?: string;
 }
 
 export interface Lock {
-  /** No two are called alike. */
+  /** Names are unique. */
   readonly skills: readonly LockEntry[];
 }
 
 export const EMPTY_LOCK: Lock = Object.freeze({ skills: Object.freeze([]) });
 
-/** A user's lock may name any folder of the machine; a project's is untrusted input and stays in the project. */
+/** A user's lock may name any folder on the machine; a project's is untrusted input and stays in the project. */
 export type LockOwner = "user" | "project";
 
-/** What the catalog calls the skill. */
+/** The skill's name in the catalog. */
 export function calledAs({ name, alias }: Pick<LockEntry, "name" | "alias">): string {
   return alias ?? name;
 }
@@ -92,22 +92,22 @@ export function findEntry({ skills }: Lock, called: string): LockEntry | undefin
   return skills.find((entry) => calledAs(entry) === called);
 }
 
-/** The lock with this entry, without who and when, in place of one that is called the same. */
+/** The lock with this entry, without who and when, replacing one with the same name. */
 export function withEntry(lock: Lock, entry: LockEntry): Lock {
   const { installedBy, installedAt, updatedAt, ...undated } = entry;
   const isDated = [installedBy, installedAt, updatedAt].some((value) => value !== undefined);
   return { skills: [...withoutEntry(lock, calledAs(entry)).skills, isDated ? undated : entry] };
 }
 
-/** The same lock when nothing in it is called that. */
+/** The same lock if no entry has that name. */
 export function withoutEntry(lock: Lock, called: string): Lock {
   const skills = lock.skills.filter((entry) => calledAs(entry) !== called);
   return skills.length === lock.skills.length ? lock : { skills };
 }
 
-/** Which skill of which source an entry is, whatever its version: what belongs to one source is no other's. */
+/** Which skill of which source an entry is, in any version: sources do not share skills. */
 export function originOf({ kind, source, path }: Pick<LockEntry, "kind" | "source" | "path">): string {
-  // Behind the name of a package stands its version, behind `#` the reference of a repository.
+  // A package name is followed by its version, a repository by `#` and its reference.
   const whole = kind === "npm" ? /^npm:(?:@[^/]+\/)?[^/@]+/.exec(source)?.[0] : source.split("#", 1)[0];
   return `${whole ?? source}#${path}`;
 }
@@ -122,7 +122,7 @@ export function userLockFile({ lockFile }: Pick<Places, "lockFile">): LockFile {
   return { path: lockFile, owner: "user" };
 }
 
-/** `root` is the project's: the repository's root, or the working directory outside of one. */
+/** `root` is the project's: the repository's root, or the working directory outside one. */
 export function projectLockFile(root: string): LockFile {
   return { path: join(root, "metier.lock"), owner: "project" };
 }
@@ -132,7 +132,7 @@ const MAX_NAME_BYTES = 200;
 const DIGEST_LENGTH = 16;
 const STORED = /^(.+)@[0-9a-f]{16}$/;
 
-/** `<store>/<name>@<beginning of the digest>` */
+/** `<store>/<name>@<start of the digest>` */
 export function storeFolder(
   { store }: Pick<Places, "store">,
   { name, digest }: Pick<LockEntry, "name" | "digest">,
@@ -142,19 +142,19 @@ export function storeFolder(
   return join(store, `${shown}@${digest.slice(start, start + DIGEST_LENGTH)}`);
 }
 
-/** The name of the skill, if a folder of the store can be called so. */
+/** The skill's name, if a store folder can have it. */
 export function nameInStore(folder: string): string | undefined {
   return folder.includes("@") ? STORED.exec(folder)?.[1] : undefined;
 }
 
-/** Where the catalog reads an entry's skill: the linked folder, the project's own copy, or the folder in the store. */
+/** Where the catalog reads an entry's skill: the linked folder, the project's own copy, or the store folder. */
 export function lockedFolder(places: Pick<Places, "store">, lock: LockFile, entry: LockEntry): string {
   if (entry.linked) return ownersPath(lock, entry.resolved);
   if (entry.copied) return ownersPath(lock, `.metier/skills/${entry.name}`);
   return storeFolder(places, entry);
 }
 
-/** Where a copy or link for another client stands. */
+/** Where another client's copy or link is. */
 export function placedFolder(lock: LockFile, { path }: Pick<PlacedCopy, "path">): string {
   return ownersPath(lock, path);
 }
@@ -164,19 +164,22 @@ function ownersPath({ path, owner }: LockFile, named: string): string {
 }
 
 /**
- * Whether a folder that a lock names may be used or removed on its word: a project's must not lead out of the project,
- * whatever links stand on the way. The last link of the path itself is not followed, since a placed copy may be one.
+ * Whether a folder that a lock names may be used or removed: a project's must not lead out of the project through any
+ * link. The path's last link is not followed, since a placed copy may be one.
  */
 export function isWithinOwner({ path, owner }: LockFile, folder: string): boolean {
   return owner === "user" || isInside(realPathAhead(dirname(folder)), realPathOr(dirname(path)));
 }
 
-/** Whether what a lock names is the owner's over all links, also the last one: for folders that are read where they are. */
+/**
+ * Whether what a lock names belongs to its owner through all links, including the last one: for folders that are read
+ * in place.
+ */
 export function leadsToOwner({ path, owner }: LockFile, folder: string): boolean {
   return owner === "user" || isInside(realPathOr(folder), realPathOr(dirname(path)));
 }
 
-/** The real path, also of a folder that is yet to be made; nowhere for a link that leads nowhere. */
+/** The real path, also of a folder to be created; none for a broken link. */
 function realPathAhead(folder: string): string {
   const parent = dirname(folder);
   const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -184,11 +187,11 @@ function realPathAhead(folder: string): string {
   return existsSync(folder) ? realPathOr(folder) : "";
 }
 
-/** How a key of a lock is written, and what may stand there. A lock may come from anyone who can commit. */
+/** How a lock's key is written, and its allowed values. A lock may come from anyone who can commit. */
 export interface LockField {
-  /** In kebab-case; the property of an entry is the same in camelCase. */
+  /** In kebab-case; an entry's property is the same in camelCase. */
   readonly key: string;
-  /** Absent: it may be left out. */
+  /** Absent: it is optional. */
   readonly needed?: true;
   /** For messages. */
   readonly allowed: string;
@@ -212,7 +215,7 @@ export function isLockName(value: unknown): value is string {
   return isLine(value) && isSkillName(value) && value === value.normalize("NFKC");
 }
 
-/** Relative, with `/`, and nothing in it that goes up. */
+/** Relative, with `/`, and without `..`. */
 function isPathBelow(value: unknown): value is string {
   if (!isLine(value)) return false;
   const checked = checkContainedPath(value);
@@ -241,11 +244,11 @@ function isClientName(value: unknown): boolean {
   return typeof value === "string" && /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(value) && value.length <= 64;
 }
 
-const LINE = `a text of one line, of at most ${MAX_TEXT} characters`;
-const NAME = `lower-case letters, digits and single hyphens, at most ${MAX_NAME_LENGTH}`;
+const LINE = `a single line of at most ${MAX_TEXT} characters`;
+const NAME = `lowercase letters, digits and single hyphens, at most ${MAX_NAME_LENGTH}`;
 const TIME = "a time such as `2026-01-31T12:00:00Z`";
 const KINDS = SOURCE_KINDS.map((kind) => `\`${kind}\``).join(", ");
-const TRUE = "`true`, or no such key";
+const TRUE = "`true`, or absent";
 const DIGEST = "`sha256:` and 64 hexadecimal digits";
 
 const perhaps = (key: string, allowed: string, accepts: LockField["accepts"]): LockField => ({
@@ -255,7 +258,7 @@ const perhaps = (key: string, allowed: string, accepts: LockField["accepts"]): L
 });
 const needed = (...row: Parameters<typeof perhaps>): LockField => ({ ...perhaps(...row), needed: true });
 
-/** In the order in which they are written. */
+/** In writing order. */
 export const ENTRY_FIELDS: readonly LockField[] = [
   perhaps("name", NAME, isLockName),
   needed("source", LINE, isLine),

@@ -1,6 +1,6 @@
 /**
- * The store: an installed skill's folder as it was fetched, whole and never changed. A folder comes in by one rename, so
- * that whoever is killed leaves it there or not there; what it leaves half-way bears a name that is no skill's.
+ * The store: an installed skill's folder as fetched, complete and never changed. One rename adds a folder, so a killed
+ * process leaves all of it or nothing; leftovers have names that no skill has.
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -30,32 +30,32 @@ import { type LockFile, projectLockFile, storeFolder, userLockFile } from "./loc
 
 interface StoredSkill {
   readonly name: string;
-  /** What the folder must turn out to be. */
+  /** The expected content. */
   readonly digest: string;
 }
 
 interface StoreRequest extends StoredSkill {
-  /** The lock that is going to record it: garbage is what no known lock records. */
+  /** The lock that will record it: what no known lock records is garbage. */
   readonly lock: LockFile;
 }
 
 interface IncomingSkill extends StoredSkill {
-  /** Complete and nobody else's; afterwards it is gone. */
+  /** Complete and owned by the caller; removed afterwards. */
   readonly folder: string;
 }
 
 interface PlacedInStore {
   readonly folder: string;
-  /** Where a folder of that name was put whose content was another; removed with the garbage. */
+  /** Where a folder of that name with other content was moved; removed with the garbage. */
   readonly aside?: string;
 }
 
 type StorePlaces = Pick<Places, "store" | "state">;
 
-/** Nobody changes a folder of the store this often. */
+/** Nobody changes a store folder this often. */
 const MAX_ATTEMPTS = 20;
 
-/** Takes `folder`, which is complete and is nobody else's, into the store; afterwards it is gone. */
+/** Moves `folder`, which is complete and owned by the caller, into the store. */
 export function placeInStore(
   places: StorePlaces,
   folder: string,
@@ -67,7 +67,7 @@ export function placeInStore(
   return done(only ?? { folder: storeFolder(places, { name, digest }) });
 }
 
-/** All of them, or none where one is not what it must be: in one turn at the store, which others wait for. */
+/** All of them, or none if one has the wrong content: in one turn at the store, which others wait for. */
 export function placeAllInStore(
   places: StorePlaces,
   skills: readonly IncomingSkill[],
@@ -96,14 +96,14 @@ export function placeAllInStore(
     const first = changeStore(store, () =>
       moves.map((move) => exchange(move.incoming, move.target, undefined)),
     );
-    // Where something stands already, it is looked at, outside of the turn.
+    // If something is already there, it is checked outside the turn.
     return done(moves.map((move, index) => first[index] ?? settle(store, move)));
   } finally {
     for (const folder of incoming) if (existsSync(folder)) removeFolder(folder);
   }
 }
 
-/** Whether the folder in the store is what it is called: hashed anew. `undefined` when it is. */
+/** Whether the store folder has the content its name says: hashed again. `undefined` if it does. */
 export function findDifference(folder: string, digest: string): Diagnostic | undefined {
   return differenceOf(identifyFolder(folder), folder, digest);
 }
@@ -121,13 +121,13 @@ function differenceOf(
     path: folder,
     message: `\`${folder}\` has the content \`${identified.value.digest}\`, not \`${digest}\`.`,
     hint: forReader({
-      command: "`metier install` restores it, `metier verify` shows what differs.",
-      program: "`install()` restores it, `verify()` shows what differs.",
+      command: "Restore it with `metier install`; see the differences with `metier verify`.",
+      program: "Restore it with `install()`; see the differences with `verify()`.",
     }),
   };
 }
 
-/** Into the store's own folder, by a name that is no skill's: from there a rename is one step on any machine. */
+/** Into the store's own folder, under a name that no skill has: from there a rename is atomic on any machine. */
 function bringIn(store: string, folder: string): string {
   const incoming = join(store, `.incoming-${randomUUID()}`);
   chmodSync(folder, 0o700); // A folder that is closed to its owner could not be moved.
@@ -141,7 +141,7 @@ function bringIn(store: string, folder: string): string {
   return incoming;
 }
 
-/** Hashing is slow, so it happens outside the lock, and what was hashed is recognised inside of it. */
+/** Hashing is slow, so it happens outside the lock; what was hashed is recognized inside it. */
 function settle(store: string, { incoming, target, digest }: StoreMove): PlacedInStore {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const judged = judge(target, digest);
@@ -149,7 +149,7 @@ function settle(store: string, { incoming, target, digest }: StoreMove): PlacedI
     if (placed) return placed;
   }
   throw new MetierError("internal.fault", `\`${target}\` keeps changing; nothing was installed.`, {
-    hint: "If no other Metier is running, look at what writes there.",
+    hint: "If no other Metier is running, find out what writes there.",
   });
 }
 
@@ -169,7 +169,7 @@ function judge(target: string, digest: string): Judgement | undefined {
   return stats && { stats, isRight: stats.isDirectory() && findDifference(target, digest) === undefined };
 }
 
-/** `undefined`: something stands there that was not judged. */
+/** `undefined`: something unchecked is there. */
 function exchange(
   incoming: string,
   target: string,
@@ -196,28 +196,28 @@ function moveIn(incoming: string, target: string): void {
   renameSync(incoming, target);
 }
 
-/** Its age is that of its last placing: a lock may be about to record it. */
+/** Its age counts from its last placing: a lock may be about to record it. */
 function touch(folder: string): void {
   const now = new Date();
   utimesSync(folder, now, now);
 }
 
-/** One process at a time puts folders in and takes them out. */
+/** Only one process at a time adds and removes folders. */
 export function changeStore<T>(store: string, change: () => T): T {
   return withLock(join(store, ".store"), change);
 }
 
-/** What was placed outlasts a power cut; to be called once before a lock says that it is there. */
+/** Makes what was placed survive a power cut; call it once before a lock records it. */
 export function flushStore({ store }: Pick<Places, "store">): void {
   flushFolder(store);
 }
 
 const MAX_PATH_BYTES = 8_192;
 
-// What is remembered about the store beside it, in `<home>/.metier/state`: which locks there are on this machine, and (in
-// `file-lists.ts`) which files each content consists of. What no known lock records is garbage.
+// What is stored about the store, in `<home>/.metier/state`: the locks on this machine, and (in `file-lists.ts`) the
+// files of each content. What no known lock records is garbage.
 
-/** One small file for each project, named after its path. The user's lock is always known. */
+/** One small file per project, named after its path. The user's lock is always known. */
 export function rememberLock({ state }: Pick<Places, "state">, { path, owner }: LockFile): void {
   if (owner === "user") return;
   const folder = join(state, "locks");
@@ -226,7 +226,7 @@ export function rememberLock({ state }: Pick<Places, "state">, { path, owner }: 
   if (!existsSync(file)) replaceFile(file, dirname(path), { flush: false });
 }
 
-/** Those whose files are there; a project that is gone is forgotten. */
+/** Those whose files exist; a removed project is forgotten. */
 export function knownLocks(places: Pick<Places, "state" | "lockFile">): readonly LockFile[] {
   const folder = join(places.state, "locks");
   const projects = listNames(folder).flatMap((name) => {

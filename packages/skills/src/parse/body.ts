@@ -1,13 +1,16 @@
-/** What stands in the body of a skill: commands and local links. Only found here; nothing is run, and no disk is looked at. */
+/** Finds commands and local links in a skill's body. Runs nothing and does not read the disk. */
 
-/** A part of a body: plain text, or a command with the text that stands for it. */
+/** A part of a body: plain text, or a command with its original text. */
 export type BodyPiece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "command"; readonly text: string; readonly command: string };
 
 const COMMAND = /(?<=^|\s)!`(?<inline>[^`\n]+)`|^```!(?:[ \t]*\n)(?<block>(?:(?!^```).*\n)*)^```[ \t]*$/gm;
 
-/** Commands are written !`git status`, or as a code block that opens with ```!. `invoke` decides whether and how they run. */
+/**
+ * Commands are written as !`git status`, or as a code block that starts with ```!. `invoke` decides whether and how
+ * they run.
+ */
 export function findCommands(body: string): readonly BodyPiece[] {
   const pieces: BodyPiece[] = [];
   let end = 0;
@@ -22,7 +25,7 @@ export function findCommands(body: string): readonly BodyPiece[] {
 }
 
 interface BodyLink {
-  /** The path, without title, query, fragment and percent signs. */
+  /** The path, without title, query, fragment and percent encoding. */
   readonly path: string;
   /** 1-based, within the body. */
   readonly line: number;
@@ -32,8 +35,8 @@ const MAX_DESTINATION = 1024;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
 /**
- * The local links of a Markdown body, with their lines: the first `most` of them. One pass: however the text is made,
- * every character of it is looked at a few times. Code spans and fences are passed over.
+ * The first `most` local links of a Markdown body, with their lines. One pass: each character is read only a few times,
+ * whatever the text. Skips code spans and fences.
  */
 export function findLinks(body: string, most: number = Number.POSITIVE_INFINITY): readonly BodyLink[] {
   const links: BodyLink[] = [];
@@ -54,9 +57,9 @@ export function findLinks(body: string, most: number = Number.POSITIVE_INFINITY)
   return links;
 }
 
-/** `[label]: destination`, but no footnote, and nothing but a title after it. */
+/** `[label]: destination`, but not a footnote, and only a title after it. */
 const DEFINITION = /^ {0,3}\[[^\]^][^\]]{0,200}\]:\s*(<[^<>]{1,1024}>|\S{1,1024})\s*(?:["'(]|$)/;
-/** What tells a file from the first word of a sentence. */
+/** What distinguishes a file from the first word of a sentence. */
 const FILE = /^<|[./]./;
 
 /** `[text](destination "title")`, `![alt](destination)` and `[label]: destination`. */
@@ -65,7 +68,7 @@ function* destinationsOf(line: string): Iterable<string> {
   if (definition !== undefined && FILE.test(definition)) yield definition;
   let at = line.indexOf("](");
   while (at >= 0) {
-    // Each ends before the next one begins: otherwise a line of beginnings would be read over and over.
+    // Each ends before the next one starts: otherwise a line of starts would be read again and again.
     const next = line.indexOf("](", at + 2);
     const destination = readDestination(line.slice(at + 2, next < 0 ? line.length : next));
     if (destination !== undefined) yield destination;
@@ -73,7 +76,7 @@ function* destinationsOf(line: string): Iterable<string> {
   }
 }
 
-/** Up to the closing parenthesis or a blank; parentheses inside must be balanced. */
+/** Up to the closing parenthesis or a space; inner parentheses must be balanced. */
 function readDestination(rest: string): string | undefined {
   const text = rest.slice(0, MAX_DESTINATION);
   if (text.startsWith("<")) {
@@ -89,7 +92,7 @@ function readDestination(rest: string): string | undefined {
   return undefined;
 }
 
-/** `undefined` for what is not a path: addresses, fragments, placeholders. */
+/** `undefined` for anything but a path: addresses, fragments, placeholders. */
 function localPath(destination: string): string | undefined {
   const bare = destination.replace(/^<(.*)>$/, "$1").split(/[#?]/, 1)[0] ?? "";
   const isPlaceholder = /[{}$<>*|]|\.\.\./.test(bare);
@@ -98,12 +101,12 @@ function localPath(destination: string): string | undefined {
   try {
     return decodeURIComponent(bare);
   } catch {
-    // A stray percent sign: the path is meant as it is written.
+    // A stray percent sign: the path is used as written.
     return bare;
   }
 }
 
-/** Code spans become blanks, so that what is shown as an example is not taken for a link. */
+/** Blanks code spans, so that an example is not taken for a link. */
 function blankCodeSpans(line: string): string {
   let result = "";
   let at = 0;

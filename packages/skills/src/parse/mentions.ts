@@ -1,23 +1,23 @@
 /**
- * Files that a body names without linking to them: `references/x.md` in backticks, `scripts/x.py` in a sentence or behind
- * an interpreter in a code block. Only paths that look like the skill's own are found: below one of the folders that skills
- * keep files in, with an ending, and without anything that marks a placeholder, an example or something to be written.
- * Only found here; no disk is looked at.
+ * Finds files that a body names without linking to them: `references/x.md` in backticks, `scripts/x.py` in a sentence
+ * or after an interpreter in a code block. Only paths that look like the skill's own: in one of the usual skill
+ * folders, with an extension, and without any sign of a placeholder, an example or a file to be written. Does not read
+ * the disk.
  */
 
 interface Mention {
-  /** Below the skill's folder. */
+  /** In the skill's folder. */
   readonly path: string;
   /** 1-based, within the body. */
   readonly line: number;
 }
 
 const FENCE = /^\s{0,12}(`{3,}|~{3,})\s*([\w+-]*)/;
-/** Languages of blocks that hold commands. */
+/** Languages of code blocks with commands. */
 const SHELLS: ReadonlySet<string> = new Set(["", "sh", "bash", "shell", "zsh", "console", "terminal"]);
 const LONGEST_LINE = 4000;
 
-/** The first `most` of them, each path once. One pass over the lines; a line too long to be prose is passed over. */
+/** The first `most` of them, each path once. One pass over the lines; skips lines too long to be prose. */
 export function findMentions(body: string, most: number = Number.POSITIVE_INFINITY): readonly Mention[] {
   const found = new Map<string, Mention>();
   let fence = "";
@@ -42,13 +42,13 @@ export function findMentions(body: string, most: number = Number.POSITIVE_INFINI
   }
 }
 
-/** The folders of the published layout. Others, such as `templates`, are as often those of the reader's project. */
+/** The folders of the published layout. Others, such as `templates`, are as often the reader's project's. */
 const OWN_PATH =
   /^(?:\.\/|\$\{?(?:CLAUDE_)?SKILL_(?:DIR|ROOT|PATH)\}?\/|\{(?:baseDir|skillDir|SKILL_DIR)\}\/)?((?:references?|scripts|assets)\/[\w@.-]+(?:\/[\w@.-]+)*\.[A-Za-z][A-Za-z0-9]{0,7})$/;
 /** Names that stand for any name. */
 const PLACEHOLDER =
   /(?:^|[/._-])(?:x{1,3}|y|z|n|a|b|c|foo|bar|baz|name|your|my|some|example|sample|file|script|helper|topic|placeholder|filename)(?=[/._-]|$)|YYYY|NNN|\.\.|_{3}/i;
-/** A sentence that speaks of something else than a file of this skill. */
+/** A sentence about something other than a file of this skill. */
 const ELSEWHERE =
   /\b(?:creat\w*|writ(?:e|es|ing|ten)|generat\w*|sav(?:e|es|ed|ing)|output\w*|produc\w*|add(?:s|ed|ing)?|mov(?:e|es|ed|ing)|renam\w*|extract\w*|split\w*|put|stor(?:e|es|ed)|e\.g\.|i\.e\.|examples?|such as|like|for instance|would|could|might|should have|if (?:it|they|there|present|available|any)|if exists?|optional(?:ly)?|when present|repo(?:sitory)?(?:'s)?|project(?:'s)?|codebase|workspace|app(?:'s)?|theme|plugin|upstream|missing|removed|deprecated|never|don't|do not|no longer|instead of)\b|[✗✘❌]|例如|比如|示例|创建|生成|\bnot\b|→|=>|[├└│]/i;
 
@@ -73,7 +73,7 @@ const SUBCOMMANDS: ReadonlySet<string> = new Set([
   "node",
 ]);
 
-/** What is started: the first word of a command, or the first that an interpreter is given. */
+/** What is started: a command's first word, or an interpreter's first argument. */
 function commandPaths(line: string): readonly string[] {
   if (!mayName(line) || line.length > LONGEST_LINE || /#.*\b(?:example|your)\b|[├└│]/i.test(line)) return [];
   const started = line.split(/&&|\|\|?|;/).flatMap((command) => {
@@ -89,7 +89,7 @@ function commandPaths(line: string): readonly string[] {
   return pathsIn(started.filter((word) => /scripts\//.test(word)));
 }
 
-/** The cheap question first: most lines name nothing. */
+/** The cheap check first: most lines name nothing. */
 function mayName(line: string): boolean {
   return (
     line.includes("references/") ||

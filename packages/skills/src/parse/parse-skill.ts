@@ -1,6 +1,6 @@
 /**
- * The parse stage: a candidate and its text become a ParsedSkill. Whatever is wrong with the file is a diagnostic,
- * never an exception. Knows the forms and YAML, knows no rule about what a skill must have.
+ * The parse stage: turns a candidate and its text into a ParsedSkill. Problems in the file are diagnostics, never
+ * exceptions. Knows the forms and YAML, but no rule about what a skill must have.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
@@ -23,15 +23,15 @@ const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([]);
 let readFully: typeof import("./read-frontmatter.ts").readFrontmatter | undefined;
 
 /**
- * Simple frontmatter is read at once. The first file that needs the full YAML parser gets a promise, while the
- * parser is loaded; after that every file is read at once. `await` takes both.
+ * Simple frontmatter is read synchronously. The first file that needs the full YAML parser returns a promise, while the
+ * parser is loaded; after that every file is read synchronously. `await` handles both.
  */
 export function parseSkill(candidate: SkillCandidate, text: string): ParsedSkill | Promise<ParsedSkill> {
   const isYamlForm = candidate.form === "yaml";
   const split = isYamlForm ? splitYamlFile(text) : splitFrontmatter(text);
   const { yaml } = split;
   if (yaml === undefined) return assemble(candidate, { split, frontmatter: undefined, faults: NO_FAULTS });
-  // The YAML form holds the instructions too, which may be long; the simple reader takes any length.
+  // The YAML form also contains the instructions, which may be long; the simple reader accepts any length.
   const simple = isYamlForm || yaml.length <= MAX_FRONTMATTER ? parseSimpleYaml(yaml) : undefined;
   if (simple !== undefined) return assemble(candidate, { split, frontmatter: simple, faults: NO_FAULTS });
   if (readFully !== undefined) return assemble(candidate, readFully(split));
@@ -61,7 +61,7 @@ function assemble(
     bodyLine,
     position: (key) => locateKey(yaml, yamlLine, key),
     written: (...path) => writtenScalar(yaml, path),
-    // Of a sound skill there are none, and no list is kept for it.
+    // A valid skill has none, and keeps no list.
     diagnostics: all.length === 0 ? NO_DIAGNOSTICS : all.map((fault) => ({ ...fault, path: candidate.file })),
   };
 }
@@ -71,14 +71,14 @@ interface TakenInstructions extends Pick<ParsedSkill, "frontmatter" | "body" | "
 }
 
 /**
- * The YAML form keeps its body under the key `instructions`: it is taken out of the data, with its place in the file.
- * Without the key, what stands below a second `---` is the body.
+ * The YAML form has its body under the key `instructions`: it is removed from the data, with its position in the file.
+ * Without the key, the text after a second `---` is the body.
  */
 function takeInstructions(data: Readonly<Record<string, Json>>, split: SplitFile): TakenInstructions {
   const { instructions = null, ...frontmatter } = data;
   const { yaml = "", yamlLine } = split;
   const keyLine = locateKey(yaml, yamlLine, "instructions")?.line ?? yamlLine;
-  const message = "The text below `---` was left out: `instructions` is the body already.";
+  const message = "The text below `---` was ignored: `instructions` is already the body.";
   const place = { line: split.bodyLine };
   const second = warnAt(place, "yaml.dropped", message, "Keep the instructions in one place.");
   const faults = split.body === "" ? [] : [second];

@@ -1,6 +1,6 @@
 /**
- * Safe YAML 1.2 (core schema) by the `yaml` package: no tag is resolved, aliases are bounded, every problem has
- * line and column of the file. Imported only when the simple reader gave up, since loading `yaml` takes time.
+ * Safe YAML 1.2 (core schema) by the `yaml` package: resolves no tags, bounds aliases, and gives every problem a line
+ * and column. Imported only if the simple reader gave up, since loading `yaml` takes time.
  */
 import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -22,7 +22,7 @@ const OPTIONS = {
   logLevel: "silent",
 } as const;
 
-/** `text` has `\n` line ends; its first line is line `firstLine` of the file. */
+/** `text` has `\n` line breaks; its first line is line `firstLine` of the file. */
 export function parseYaml(text: string, firstLine: number): Result<ReadYaml, UnplacedDiagnostic> {
   const result = readDocument(text, firstLine);
   if (result.ok) return result;
@@ -30,7 +30,7 @@ export function parseYaml(text: string, firstLine: number): Result<ReadYaml, Unp
   return refused({
     code,
     severity: "error",
-    message: `The frontmatter cannot be read as YAML: ${shorten(message, 200)}.`,
+    message: `The frontmatter is not valid YAML: ${shorten(message, 200)}.`,
     ...positionAt(text, offset, firstLine),
     hint:
       code === "yaml.too-complex"
@@ -56,8 +56,8 @@ function readDocument(text: string, firstLine: number): Result<ReadYaml, Obstacl
 
 const MAX_NODES = 10_000;
 const MAX_DEPTH = 50;
-const TOO_COMPLEX = `It has more than ${MAX_NODES} values or is nested deeper than ${MAX_DEPTH} levels, aliases counted each time`;
-/** Faults after these say nothing new, and finding their lines takes time. */
+const TOO_COMPLEX = `It has more than ${MAX_NODES} values or more than ${MAX_DEPTH} levels, with aliases counted each time`;
+/** Further problems say nothing new, and finding their lines takes time. */
 const MAX_FAULTS = 20;
 
 /** Why a document cannot be turned into data. */
@@ -78,8 +78,8 @@ interface Walk {
 }
 
 /**
- * Nodes to plain data: strings, numbers, booleans, null, lists and maps, bounded in size and depth however often aliases
- * repeat a part. Nothing in a document can make it run code or reach a prototype.
+ * Converts nodes to plain data: strings, numbers, booleans, null, lists and maps, bounded in size and depth however
+ * often aliases repeat a part. Nothing in a document can run code or reach a prototype.
  */
 function convertNode(walk: Walk, node: unknown, depth: number): Json {
   if (walk.obstacle !== undefined) return null;
@@ -87,7 +87,7 @@ function convertNode(walk: Walk, node: unknown, depth: number): Json {
   if (isAlias(node)) {
     const target = walk.anchors.get(node.source);
     if (target !== undefined) return convertNode(walk, target, depth + 1);
-    return stop(walk, node, `The alias \`*${shorten(node.source)}\` refers to no anchor above it`);
+    return stop(walk, node, `The alias \`*${shorten(node.source)}\` has no anchor above it`);
   }
   if (isScalar(node)) return convertScalar(walk, node);
   if (!isMap(node) && !isSeq(node)) return null;
@@ -98,7 +98,7 @@ function convertNode(walk: Walk, node: unknown, depth: number): Json {
 
 function convertScalar(walk: Walk, node: Scalar): Json {
   if (node.anchor?.endsWith(";"))
-    return stop(walk, node, `\`&${shorten(node.anchor)}\` is read as a YAML anchor, not as text`);
+    return stop(walk, node, `\`&${shorten(node.anchor)}\` is a YAML anchor, not text`);
   remember(walk, node);
   const { value } = node;
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
@@ -106,7 +106,7 @@ function convertScalar(walk: Walk, node: Scalar): Json {
   return node.source ?? String(value);
 }
 
-/** A number that JSON can hold and that is the one that was written. */
+/** A number that JSON can represent exactly as written. */
 function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
@@ -115,16 +115,16 @@ function convertMap(walk: Walk, node: YAMLMap, depth: number): Json {
   const map: Record<string, Json> = {};
   for (const pair of node.items) {
     if (pair.key !== null && !isScalar(pair.key)) {
-      return stop(walk, pair.key, "A list or map stands where a key belongs");
+      return stop(walk, pair.key, "A list or map is used as a key");
     }
     const key = keyText(pair.key);
     if (key === "__proto__") {
-      const message = "The key `__proto__` was left out.";
-      report(walk, pair.key, "yaml.unsafe-key", message, "Give the key another name.");
+      const message = "The key `__proto__` was ignored.";
+      report(walk, pair.key, "yaml.unsafe-key", message, "Rename the key.");
       continue;
     }
     if (Object.hasOwn(map, key)) {
-      const message = `The key \`${shorten(key)}\` stands more than once; the last one counts.`;
+      const message = `The key \`${shorten(key)}\` appears more than once; the last one is used.`;
       report(walk, pair.key, "yaml.duplicate-key", message, "Keep one of them.");
     }
     map[key] = convertNode(walk, pair.value, depth + 1);

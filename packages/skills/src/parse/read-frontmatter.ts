@@ -1,6 +1,6 @@
 /**
- * The full path for frontmatter that the simple reader is not sure of: clean it, read it as YAML, repair it, say what
- * was done. Imports the `yaml` package, so it is itself imported only when the first file needs it.
+ * The full path for frontmatter that the simple reader is not sure about: cleans it, reads it as YAML, repairs it, and
+ * reports what was done. Imports the `yaml` package, so it is itself imported only on demand.
  */
 import { isJsonObject, type Json } from "@metier/base/json";
 import { CONTROL_CHARACTERS, nameCodePoint, takeOutInvisible } from "@metier/base/text";
@@ -10,7 +10,7 @@ import { locateKey, positionAt, shorten, type UnplacedDiagnostic, warnAt } from 
 import { MAX_FRONTMATTER, recutSwallowedBody, type SplitFile } from "./split-frontmatter.ts";
 
 export interface FrontmatterReading {
-  /** As given, or cut again where its body really begins. */
+  /** As given, or split again where its body really starts. */
   readonly split: SplitFile;
   readonly frontmatter: Readonly<Record<string, Json>> | undefined;
   readonly faults: readonly UnplacedDiagnostic[];
@@ -54,9 +54,9 @@ function tooLarge({ yaml = "", yamlLine }: SplitFile): UnplacedDiagnostic {
   return {
     code: "frontmatter.too-large",
     severity: "error",
-    message: `The frontmatter has ${yaml.length} characters; at most ${MAX_FRONTMATTER} are read.`,
+    message: `The frontmatter has ${yaml.length} characters; the limit is ${MAX_FRONTMATTER}.`,
     line: yamlLine,
-    hint: "Move what is not metadata into the body or into files next to it.",
+    hint: "Move everything except metadata into the body or into separate files.",
   };
 }
 
@@ -69,13 +69,13 @@ function noKeys(value: Json, line: number): UnplacedDiagnostic {
     severity: "error",
     message: `The frontmatter ${value === null ? "has no keys" : found}.`,
     line,
-    hint: "Write one `key: value` a line, at least `description: …`.",
+    hint: "Write one `key: value` per line, at least `description: …`.",
   };
 }
 
-// Characters that a reader cannot see.
+// Invisible characters.
 
-/** Without control characters, and a fault that says where they stood. */
+/** Without control characters, and a fault with their position. */
 export function stripControlCharacters(
   text: string,
   firstLine: number,
@@ -84,13 +84,13 @@ export function stripControlCharacters(
   const found = text.match(CONTROL_CHARACTERS);
   if (found === null) return text;
   const place = positionAt(text, text.search(CONTROL_CHARACTERS), firstLine);
-  const message = `The frontmatter has ${plural(found.length, "control character")} (${nameCodePoint(found[0])} first), which YAML forbids; they were left out.`;
-  const hint = "Delete them: an editor that shows control characters finds them.";
+  const message = `The frontmatter has ${plural(found.length, "control character")} (${nameCodePoint(found[0])} first), which YAML forbids; they were removed.`;
+  const hint = "Delete them with an editor that shows control characters.";
   faults.push(warnAt(place, "text.control-character", message, hint));
   return text.replace(CONTROL_CHARACTERS, "");
 }
 
-/** A fault when the text has characters that cannot be seen and belong to no emoji or script. */
+/** A fault if the text has invisible characters that belong to no emoji or script. */
 export function findInvisibleCharacters(text: string, firstLine: number): UnplacedDiagnostic | undefined {
   const { hidden } = takeOutInvisible(text);
   const first = hidden[0];
@@ -100,10 +100,7 @@ export function findInvisibleCharacters(text: string, firstLine: number): Unplac
   return warnAt(place, "text.invisible", message, "Delete them, unless you know why they are there.");
 }
 
-/**
- * A fault when values have such characters although the text they were read from shows none: YAML can write any
- * character as an escape.
- */
+/** A fault if values have such characters although their source text shows none: YAML can escape any character. */
 function findEscapedCharacters(
   frontmatter: Readonly<Record<string, Json>>,
   yaml: string,
@@ -115,13 +112,13 @@ function findEscapedCharacters(
     const hidden = firstHidden(key, seen) ?? firstHidden(value, seen);
     if (hidden === undefined) continue;
     const place = locateKey(yaml, firstLine, key) ?? { line: firstLine };
-    const message = `\`${shorten(key)}\` has an escape for ${nameCodePoint(hidden)}, which cannot be seen; a person and a model may read it differently.`;
-    return warnAt(place, "text.invisible", message, "Delete it, or write `\\\\` where a backslash is meant.");
+    const message = `\`${shorten(key)}\` has an escape for the invisible character ${nameCodePoint(hidden)}; a person and a model may read it differently.`;
+    return warnAt(place, "text.invisible", message, "Delete it, or write `\\\\` for a backslash.");
   }
   return undefined;
 }
 
-/** The first hidden character in the texts of a value. A text that aliases repeat is looked at once. */
+/** The first hidden character in a value's strings. A string repeated by aliases is checked once. */
 function firstHidden(value: Json, seen: Set<string>): string | undefined {
   if (typeof value === "string") {
     if (seen.has(value)) return undefined;

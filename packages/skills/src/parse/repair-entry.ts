@@ -1,20 +1,20 @@
 /**
- * One top-level entry that YAML cannot read on its own, rewritten so that it can: the value is put in quotes, or its
- * brackets, escapes or nested lines are put right. The number of lines stays, so that positions do.
+ * Rewrites one top-level entry that YAML cannot read on its own: quotes the value, or fixes its brackets, escapes or
+ * nested lines. The number of lines stays the same, and so do positions.
  */
 import { isBlankLine, type YamlEntry } from "./yaml-lines.ts";
 
 export interface RepairedEntry {
   /** As many lines as the entry has. */
   readonly lines: readonly string[];
-  /** What was wrong, to follow "The value of `key`"; absent when lines were left out and no more. */
+  /** What was wrong, to follow "The value of `key`"; absent if lines were only left out. */
   readonly what?: string;
-  /** How to write it, where quotes are not the answer. */
+  /** How to write it, if quotes are not the answer. */
   readonly hint?: string;
   /** Where, relative to the entry's first line. */
   readonly lineOffset: number;
   readonly column: number;
-  /** The first line that was left out, relative to the entry's first line. */
+  /** The first omitted line, relative to the entry's first line. */
   readonly leftOut?: number | undefined;
 }
 
@@ -23,9 +23,9 @@ type IsYaml = (text: string) => boolean;
 const BLOCK = /^[|>]/;
 const NESTED = /^([ \t]*(?:-[ \t]+)*(?:(?:[\p{L}\p{N}_$./-]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+)?)(\S.*)$/u;
 
-/** `undefined` when the value cannot be read at all. */
+/** `undefined` if the value cannot be read at all. */
 export function repairEntry(entry: YamlEntry, isYaml: IsYaml): RepairedEntry | undefined {
-  // A comment or heading at the left edge ends the value, as it would in YAML; text below it belongs to nothing.
+  // A comment or heading at the left edge ends the value, as in YAML; text below it belongs to nothing.
   const comment = entry.below.findIndex((line) => line.startsWith("#"));
   if (comment === -1) return repairLines(entry, isYaml);
   const hasMore = entry.below.slice(comment).some((line) => !/^\s*(?:#|$)/.test(line));
@@ -69,13 +69,13 @@ function describeFault({ value, below }: YamlEntry): string {
   if (BLOCK.test(value)) {
     return /^[|>][-+1-9]*$/.test(value)
       ? "is not indented"
-      : `has text on the line of its block mark \`${value.charAt(0)}\``;
+      : `has text on the same line as its block marker \`${value.charAt(0)}\``;
   }
-  if (below.some((line) => /^\S/.test(line))) return "goes on in lines that are not indented";
-  if (/^["']/.test(value)) return "has quotes that do not fit together";
-  if (/^[@`%*&!,[\]{}]/.test(value)) return `begins with \`${value.charAt(0)}\`, which has a meaning in YAML`;
-  if (/:(?:\s|$)/.test(value)) return "has `: ` in it, which YAML takes for the end of a key";
-  return "is not YAML as it stands";
+  if (below.some((line) => /^\S/.test(line))) return "continues on lines that are not indented";
+  if (/^["']/.test(value)) return "has mismatched quotes";
+  if (/^[@`%*&!,[\]{}]/.test(value)) return `starts with \`${value.charAt(0)}\`, which has a meaning in YAML`;
+  if (/:(?:\s|$)/.test(value)) return "contains `: `, which YAML reads as the end of a key";
+  return "is not valid YAML";
 }
 
 function repairEscapes(
@@ -85,7 +85,7 @@ function repairEscapes(
 ): RepairedEntry | undefined {
   const fixed = lines.map(fixEscapes);
   if (!isYaml(fixed.join("\n"))) return undefined;
-  const what = "has a backslash that begins no escape known to YAML";
+  const what = "has a backslash without a valid YAML escape";
   const hint = "Write `\\\\` for a backslash, or put the text in single quotes.";
   return { lines: fixed, what, hint, lineOffset: 0, column: entry.column };
 }
@@ -100,23 +100,23 @@ function closeBrackets(
   const last = lines.findLastIndex((line) => !isBlankLine(line));
   const fixed = lines.map((line, index) => (index === last ? line + missing : line));
   if (!isYaml(fixed.join("\n"))) return undefined;
-  const what = `lacks \`${missing}\` at its end`;
-  const hint = "Close every bracket that is opened.";
+  const what = `is missing \`${missing}\` at the end`;
+  const hint = "Close every open bracket.";
   return { lines: fixed, what, hint, lineOffset: last, column: (lines[last] ?? "").length };
 }
 
-/** Puts right what stands below a key without a value, line by line. */
+/** Fixes what follows a key without a value, line by line. */
 function repairNested(lines: readonly string[], isYaml: IsYaml): RepairedEntry | undefined {
   const fixed = lines.map(nestedLineRepairer(isYaml));
   const changed = fixed.findIndex((line, index) => line !== lines[index]);
   if (changed <= 0 || !isYaml(fixed.join("\n"))) return undefined;
   const column = (NESTED.exec(lines[changed] ?? "")?.[1]?.length ?? 0) + 1;
   const hint = "Put text with special characters in quotes.";
-  return { lines: fixed, what: "has a line below it that is not YAML", hint, lineOffset: changed, column };
+  return { lines: fixed, what: "is followed by a line that is not YAML", hint, lineOffset: changed, column };
 }
 
 function nestedLineRepairer(isYaml: IsYaml): (line: string) => string {
-  // Lines indented further than this belong to a block scalar and are left alone.
+  // Lines with more indentation belong to a block scalar and are left alone.
   let blockIndent = Number.POSITIVE_INFINITY;
   return (line) => {
     const indent = line.search(/\S/);
@@ -135,21 +135,21 @@ function repairInlineValue(value: string, isYaml: IsYaml): string {
   return candidates.find((candidate) => isYaml(`key: ${candidate}`)) ?? JSON.stringify(valueText(value, []));
 }
 
-// Values that YAML cannot read, read as their author meant them: pure text in, text out.
+// Values that YAML cannot read, read as their author meant them: text in, text out.
 
 const ESCAPE = /\\(?:[0abtnvfre "/\\N_LP\t\n]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|'|)/g;
 const BLOCK_MARK = /^[|>][-+1-9]*(?:[ \t]+|$)/;
-/** A quoted text, a quote that is not closed, or a bracket. */
+/** A quoted string, an unclosed quote, or a bracket. */
 const FLOW_TOKEN = /"(?:[^"\\]|\\.)*"|'[^']*'|["'[\]{}]/gs;
 /** What is clearly meant as a list or map, so that text would be the wrong reading. */
 const STRUCTURE = /^(?:\{[ \t]*["'}]|\[[ \t]*[{["'\]])/;
 
-/** Escapes that YAML does not know become the characters that were written; `\'` becomes `'`. */
+/** Escapes unknown to YAML become the written characters; `\'` becomes `'`. */
 function fixEscapes(text: string): string {
   return text.replace(ESCAPE, (found) => (found === "\\" ? "\\\\" : found === "\\'" ? "'" : found));
 }
 
-/** The brackets that a flow list or map lacks at its end; `undefined` when they do not nest. */
+/** The missing closing brackets of a flow list or map; `undefined` if they do not nest. */
 function missingBrackets(flow: string): string | undefined {
   const open: string[] = [];
   for (const [token] of flow.matchAll(FLOW_TOKEN)) {
@@ -161,7 +161,7 @@ function missingBrackets(flow: string): string | undefined {
   return open.reverse().join("");
 }
 
-/** The text of a value that stands after `key:` and on the lines below it. */
+/** The text of a value after `key:` and on the lines below it. */
 function valueText(value: string, below: readonly string[]): string {
   const mark = BLOCK_MARK.exec(value)?.[0];
   if (mark !== undefined) {
@@ -173,7 +173,7 @@ function valueText(value: string, below: readonly string[]): string {
   return fold([value, ...below]);
 }
 
-/** As YAML folds: lines join by a blank, a blank line becomes a line end. */
+/** Folded as in YAML: lines are joined by a space, a blank line becomes a line break. */
 function fold(lines: readonly string[]): string {
   let text = "";
   let separator = "";
@@ -198,7 +198,7 @@ function joinLiteral(lines: readonly string[]): string {
   return [first, ...rest.map((line) => line.slice(indent).trimEnd())].join("\n").trim();
 }
 
-/** Without the outer quotes, when they are meant as such. */
+/** Without the outer quotes, if they are meant as such. */
 function unquote(value: string, below: readonly string[], quote: string): string {
   const whole = fold([value, ...below]);
   if (whole.length > 1 && whole.endsWith(quote)) return dropEscapes(whole.slice(1, -1), quote);

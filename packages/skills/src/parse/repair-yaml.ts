@@ -1,6 +1,6 @@
 /**
- * Frontmatter that is not YAML, repaired: blanks that YAML does not take, then each top-level entry on its own. What
- * cannot be read is left out by name. Every repair is a fault with line, column and how to write it properly.
+ * Repairs frontmatter that is not YAML: first whitespace that YAML does not accept, then each top-level entry
+ * separately. Unreadable entries are left out by name. Every repair is a fault with line, column and the correct form.
  */
 import { isJsonObject, type Json } from "@metier/base/json";
 import { parseYaml } from "./parse-yaml.ts";
@@ -14,10 +14,10 @@ interface RepairedYaml {
   readonly faults: readonly UnplacedDiagnostic[];
 }
 
-/** Beyond this the attempts would take too long for what is hardly a skill's metadata. */
+/** Beyond this size, attempts would take too long for what is hardly a skill's metadata. */
 const MAX_LENGTH = 16_384;
 
-/** `undefined` when nothing of it can be read. `text`'s first line is line `firstLine` of its file. */
+/** `undefined` if none of it can be read. `text`'s first line is line `firstLine` of its file. */
 export function repairYaml(text: string, firstLine: number): RepairedYaml | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const { lines, fault } = repairBlanks(text.split("\n"), firstLine);
@@ -42,7 +42,7 @@ function repairEntries(
   return isEmpty ? undefined : { value: result.value, faults: [...faults, ...result.faults] };
 }
 
-/** The last resort, when the entries are YAML one by one, but not together. */
+/** The last resort, if the entries are YAML one by one, but not together. */
 function readSeparately(
   entries: readonly YamlEntry[],
   written: readonly (readonly string[])[],
@@ -82,7 +82,7 @@ function writeEntry(
   return repaired.lines;
 }
 
-/** `*tools`, when `&tools` stands in another entry. */
+/** `*tools`, if `&tools` is in another entry. */
 function isAliasOf(value: string, all: readonly string[]): boolean {
   return /^\*[\w-]+$/.test(value) && all.some((line) => line.includes(`&${value.slice(1)}`));
 }
@@ -99,12 +99,12 @@ function readMap(lines: readonly string[], firstLine: number): RepairedYaml | un
 
 function repairedKey(entry: YamlEntry, line: number): UnplacedDiagnostic {
   const key = shorten(entry.key);
-  const message = `The key \`${key}\` ${entry.keyFault}; it was read as a key all the same.`;
+  const message = `The key \`${key}\` ${entry.keyFault}; it was still read as a key.`;
   return warnAt(
     { line, column: 1 },
     "yaml.repaired",
     message,
-    `Write \`${key}: …\` at the beginning of the line.`,
+    `Write \`${key}: …\` at the start of the line.`,
   );
 }
 
@@ -117,26 +117,26 @@ function repairedValue(entry: YamlEntry, repaired: RepairedEntry, line: number):
 }
 
 function leftOutKey({ key, column }: YamlEntry, line: number): UnplacedDiagnostic {
-  const message = `The value of \`${shorten(key)}\` cannot be read as YAML; the key was left out.`;
+  const message = `The value of \`${shorten(key)}\` is not valid YAML; the key was ignored.`;
   return warnAt({ line, column }, "yaml.dropped", message, "Check its brackets, quotes and indentation.");
 }
 
 function leftOutLines(line: number): UnplacedDiagnostic {
   const hint = "Indent what belongs to a key, and move instructions below the closing `---`.";
-  return warnAt({ line, column: 1 }, "yaml.dropped", "Lines that belong to no key were left out.", hint);
+  return warnAt({ line, column: 1 }, "yaml.dropped", "Lines that belong to no key were ignored.", hint);
 }
 
 const LEADING_BLANKS = /^(?:&nbsp;|\s)+/;
 const MARK_BLANKS = /^( *(?:- +)*(?:-|[\p{L}_][\p{L}\p{N}_.-]*:))[^\S ]+/u;
 
-/** Whether `&nbsp;` stands where blanks are meant: YAML takes it for an anchor and does not complain. */
+/** Whether `&nbsp;` is used as whitespace: YAML reads it as an anchor without complaint. */
 export function hasFalseBlanks(text: string): boolean {
   return /^&nbsp;/m.test(text);
 }
 
 /**
- * Tabs, no-break blanks and `&nbsp;` become the spaces YAML needs, and an indentation that all lines have goes;
- * a fault for the first line that had something else.
+ * Turns tabs, no-break spaces and `&nbsp;` into the spaces YAML needs, and removes indentation common to all lines; a
+ * fault for the first such line.
  */
 function repairBlanks(
   lines: readonly string[],
@@ -158,7 +158,7 @@ function repairLine(line: string): string {
 
 function describeBlanks(text: string, line: number): UnplacedDiagnostic {
   const hasTab = LEADING_BLANKS.exec(text)?.[0].includes("\t");
-  const what = hasTab ? "A tab stands" : "Blanks that are not spaces stand";
-  const message = `${what} where YAML needs spaces; they were read as spaces.`;
+  const what = hasTab ? "There is a tab" : "There is whitespace other than spaces";
+  const message = `${what} where YAML needs spaces; it was read as spaces.`;
   return warnAt({ line, column: 1 }, "yaml.repaired", message, "Indent with spaces.");
 }

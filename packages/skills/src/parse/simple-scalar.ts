@@ -1,6 +1,4 @@
-/**
- * Scalars of the simple YAML reader, which stand on one line. `undefined` means: not sure, ask the full parser.
- */
+/** Scalars of the simple YAML reader, on one line. `undefined` means: not sure, ask the full parser. */
 import type { Json } from "@metier/base/json";
 
 const SPACE = 0x20;
@@ -14,10 +12,10 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 /** Of `false`. */
 const LONGEST_WORD = 5;
-/** First characters with a meaning of their own. `-`, `?` and `:` have one only before a blank. */
+/** First characters with a special meaning. `-`, `?` and `:` have one only before a space. */
 const INDICATORS = "#&*!|>'\"%@`,[]{}";
 
-/** The value of `text` from `start` to `end`, blanks around it allowed, a comment after it too. */
+/** The value of `text` from `start` to `end`, with optional spaces around it and a comment after it. */
 export function readScalar(text: string, start: number, end: number): Json | undefined {
   const first = text.charAt(start);
   if (first === '"' || first === "'") return readQuoted(text, start, end, first);
@@ -27,14 +25,14 @@ export function readScalar(text: string, start: number, end: number): Json | und
   return plain === undefined ? undefined : resolvePlain(plain);
 }
 
-/** The text of a plain scalar, not yet given a type. */
+/** The text of a plain scalar, without a type yet. */
 export function readPlain(text: string, start: number, end: number): string | undefined {
   if (!mayStartPlain(text, start)) return undefined;
   const plain = sliceTrimmed(text, start, end);
   return isUnambiguous(plain) ? plain : undefined;
 }
 
-/** Without the spaces around it; other blanks are content to YAML. */
+/** Without surrounding spaces; other whitespace is content to YAML. */
 export function sliceTrimmed(text: string, start: number, end: number): string {
   let first = start;
   let last = end;
@@ -43,7 +41,7 @@ export function sliceTrimmed(text: string, start: number, end: number): string {
   return text.slice(first, last);
 }
 
-/** No `: `, which would make it a key, and no ` #`, which would begin a comment. */
+/** No `: `, which would make it a key, and no ` #`, which would start a comment. */
 export function isUnambiguous(plain: string): boolean {
   if (plain.includes("#") && plain.includes(" #")) return false;
   for (let colon = plain.indexOf(":"); colon !== -1; colon = plain.indexOf(":", colon + 1)) {
@@ -82,7 +80,7 @@ function isExact(value: number): boolean {
     : Number.isFinite(value);
 }
 
-/** On one line; of the escapes only the doubled single quote. */
+/** On one line; the only escape is the doubled single quote. */
 function readQuoted(text: string, start: number, end: number, quote: string): string | undefined {
   let close = text.indexOf(quote, start + 1);
   const isSingle = quote === "'";

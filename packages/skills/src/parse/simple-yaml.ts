@@ -1,6 +1,6 @@
 /**
- * The fast path for the frontmatter most skills have: keys with plain or quoted values, nested maps, lists of
- * scalars, simple block scalars. It answers exactly what the full parser would, or `undefined` when it is not sure.
+ * The fast path for common frontmatter: keys with plain or quoted values, nested maps, lists of scalars, simple block
+ * scalars. Returns exactly what the full parser would, or `undefined` if it is not sure.
  */
 import type { Json } from "@metier/base/json";
 import { isUnambiguous, readPlain, readScalar, resolvePlain, sliceTrimmed } from "./simple-scalar.ts";
@@ -8,9 +8,9 @@ import { findLineEnd } from "./source-text.ts";
 
 interface Reader {
   readonly text: string;
-  /** Where the next line to be read begins. */
+  /** Where the next line starts. */
   at: number;
-  /** Blanks before the next line's first other character; set by `skipToContent`. */
+  /** Spaces before the next line's content; set by `skipToContent`. */
   indent: number;
 }
 
@@ -23,9 +23,9 @@ const COLON = 0x3a;
 
 const PRINTABLE_ASCII = /^[\n -~]*$/;
 
-/** `text` has `\n` line ends. An empty document is left to the full parser. */
+/** `text` has `\n` line breaks. An empty document is left to the full parser. */
 export function parseSimpleYaml(text: string): Record<string, Json> | undefined {
-  // Tabs, control characters and what cannot be seen: the full path reports those.
+  // Tabs, control and invisible characters: the full path reports those.
   if (!PRINTABLE_ASCII.test(text) && /[^\P{Cc}\n]|\p{Default_Ignorable_Code_Point}/u.test(text))
     return undefined;
   const reader: Reader = { text, at: 0, indent: 0 };
@@ -66,7 +66,7 @@ function readMap(reader: Reader, indent: number, depth: number): Record<string, 
   return map;
 }
 
-/** The colon after a key of letters, digits, `_`, `-` and `.`, when a blank or the line end follows it. */
+/** The colon after a key of letters, digits, `_`, `-` and `.`, if a space or line break follows it. */
 function findKeyEnd(text: string, start: number): number | undefined {
   let at = start;
   while (isKeyCharacter(text.charCodeAt(at))) at++;
@@ -98,7 +98,7 @@ function readValue(reader: Reader, after: number, indent: number, depth: number)
   return readScalar(text, start, end);
 }
 
-/** Whether the next line is more indented than the key, so that a plain value goes on there. */
+/** Whether the next line is indented more than the key, so that a plain value continues there. */
 function continues({ text, at }: Reader, indent: number): boolean {
   for (let column = 0; column <= indent; column++) {
     if (text.charCodeAt(at + column) !== SPACE) return false;
@@ -109,7 +109,7 @@ function continues({ text, at }: Reader, indent: number): boolean {
   return first < text.length && code !== NEWLINE && code !== HASH;
 }
 
-/** A plain value over several lines, none of them blank: joined by single blanks. */
+/** A plain value over several lines without blank ones: joined by single spaces. */
 function readFoldedPlain(reader: Reader, start: number, end: number, indent: number): Json | undefined {
   const { text } = reader;
   let value = readPlain(text, start, end);
@@ -122,7 +122,7 @@ function readFoldedPlain(reader: Reader, start: number, end: number, indent: num
   return value === undefined ? undefined : resolvePlain(value);
 }
 
-/** A map or a list below a key without a value; nothing there: null. */
+/** A map or list below a key without a value; if there is none: null. */
 function readNested(reader: Reader, indent: number, depth: number): Json | undefined {
   if (!skipToContent(reader) || reader.indent < indent) return null;
   const isList = isListItem(reader.text, reader.at + reader.indent);
@@ -135,7 +135,7 @@ function isListItem(text: string, at: number): boolean {
   return text.charCodeAt(at) === DASH && text.charCodeAt(at + 1) === SPACE;
 }
 
-/** Items that are scalars, each on its line. */
+/** Items that are scalars, one per line. */
 function readList(reader: Reader, indent: number): Json | undefined {
   const { text } = reader;
   const items: Json[] = [];
@@ -163,7 +163,7 @@ function readBlockScalar(reader: Reader, header: string, indent: number): string
   return value === undefined || header.endsWith("-") ? value : `${value}\n`;
 }
 
-/** The lines of a block scalar without their indentation and without blank lines at the end. */
+/** The lines of a block scalar without their indentation and trailing blank lines. */
 function readBlockLines(reader: Reader, indent: number): string[] | undefined {
   const { text } = reader;
   const lines: string[] = [];
@@ -189,7 +189,7 @@ function readBlockLines(reader: Reader, indent: number): string[] | undefined {
   return lines.slice(0, filled);
 }
 
-/** Neighbouring lines join by a blank, blank lines become line ends; lines indented further are not simple. */
+/** Adjacent lines are joined by a space, blank lines become line breaks; lines with more indentation are not simple. */
 function foldLines(lines: readonly string[]): string | undefined {
   let value = "";
   let separator = "";

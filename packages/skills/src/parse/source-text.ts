@@ -1,17 +1,17 @@
 /**
- * The text of a skill file: without byte order mark, with `\n` as its only line end, offsets as lines and columns; the words
- * for what is wrong with its form; and where a key stands, found when asked, since most files need neither.
+ * A skill file's text: without byte order mark, with only `\n` line breaks, offsets as lines and columns; the messages
+ * about its form; and key positions, found on demand, since most files need neither.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Position } from "../skill/skill.ts";
 import { withoutQuotes } from "./yaml-lines.ts";
 
-/** A diagnostic before it knows its file: what the parts of the parser report; `parse-skill.ts` adds the path. */
+/** A diagnostic before it knows its file: what the parser's parts report; `parse-skill.ts` adds the path. */
 export type UnplacedDiagnostic = Omit<Diagnostic, "path">;
 
 const NEWLINE = 0x0a;
 
-/** How many line ends stand in `text` from `start` up to `end`. */
+/** How many line breaks are in `text` from `start` up to `end`. */
 export function countLineEnds(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = text.indexOf("\n", start); at !== -1 && at < end; at = text.indexOf("\n", at + 1)) count++;
@@ -23,87 +23,87 @@ export function lineNumber(text: string, at: number): number {
   return countLineEnds(text, 0, at) + 1;
 }
 
-/** The offset of the line end that closes the line of `at`, or the end of the text. */
+/** The offset of the line break that ends the line of `at`, or the end of the text. */
 export function findLineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : end;
 }
 
-/** Where the line of `at` begins. */
+/** Where the line of `at` starts. */
 export function findLineStart(text: string, at: number): number {
   if (at === 0 || text.charCodeAt(at - 1) === NEWLINE) return at;
   return text.lastIndexOf("\n", at - 1) + 1;
 }
 
-/** Line and column of `offset`, when the text's first line is line `firstLine` of its file. */
+/** Line and column of `offset`, if the text's first line is line `firstLine` of its file. */
 export function positionAt(text: string, offset: number, firstLine: number): Position {
   const at = Math.min(offset, text.length);
   const lineStart = findLineStart(text, at);
   return { line: firstLine + countLineEnds(text, 0, lineStart), column: at - lineStart + 1 };
 }
 
-/** Text of a file inside a message: on one line, and cut when it is long. */
+/** A file's text inside a message: on one line, and truncated if long. */
 export function shorten(text: string, most = 60): string {
   const line = text.replace(/\s+/g, " ");
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-/** What is wrong with the form of a file, and what to do: worded once. */
+/** What is wrong with a file's form, and what to do, in one place. */
 const FORM_FAULTS = {
   "file.bom": [
     "info",
-    "The file begins with a byte order mark, which was skipped.",
+    "The file starts with a byte order mark, which was skipped.",
     "Save the file as UTF-8 without a byte order mark.",
   ],
   "file.line-ends": [
     "info",
     "Lines end in CR LF or CR; they were read as LF.",
-    "Save the file with LF line ends.",
+    "Save the file with LF line endings.",
   ],
   "file.escaped-line-ends": [
     "warning",
-    "The file has the two characters `\\n` where lines should end; they were read as line ends.",
-    "Write real line ends.",
+    "The file has the two characters `\\n` instead of line breaks; they were read as line breaks.",
+    "Use real line breaks.",
   ],
   "frontmatter.no-opening": [
     "error",
-    "The frontmatter has no opening `---`; the keys at the beginning of the file were read all the same.",
-    "Put a line `---` before the first key.",
+    "The frontmatter has no opening `---`; the keys at the start of the file were still read.",
+    "Add a `---` line before the first key.",
   ],
   "frontmatter.unclosed": [
     "error",
     "The frontmatter has no closing `---`; the keys were read up to the first line that is not YAML.",
-    "Put a line `---` after the last key.",
+    "Add a `---` line after the last key.",
   ],
   "frontmatter.glued-fence": [
     "warning",
-    "Text follows the closing `---` on its line; it was read as the beginning of the body.",
-    "Leave `---` alone on its line.",
+    "There is text after the closing `---` on the same line; it was read as the start of the body.",
+    "Put `---` on its own line.",
   ],
   "frontmatter.stray-fence": [
     "warning",
-    "An empty `---` block stands before the frontmatter; it was skipped.",
+    "There is an empty `---` block before the frontmatter; it was skipped.",
     "Keep one `---` before the keys and one after them.",
   ],
   "frontmatter.code-fence": [
     "warning",
-    "The frontmatter stands in a code block; it was read as if it did not.",
-    "Remove the lines of backticks around it.",
+    "The frontmatter is inside a code block; the code block was ignored.",
+    "Remove the backtick lines around it.",
   ],
   "frontmatter.leading-comment": [
     "warning",
-    "A comment stands before the frontmatter; it was skipped.",
+    "There is a comment before the frontmatter; it was skipped.",
     "Move the comment below the closing `---`: many clients need `---` on the first line.",
   ],
   "frontmatter.leading-blank": [
     "info",
-    "Blanks or blank lines stand before the opening `---`; they were skipped.",
-    "Let the file begin with `---`: some clients need it there.",
+    "There are spaces or blank lines before the opening `---`; they were skipped.",
+    "Start the file with `---`: some clients require it.",
   ],
   "instructions.not-text": [
     "error",
     "`instructions` is not text; the skill has no instructions.",
-    "Write `instructions: |` and the text below it, indented.",
+    "Write `instructions: |` and the indented text below it.",
   ],
 } as const;
 
@@ -113,7 +113,7 @@ export function formFault(code: keyof typeof FORM_FAULTS, line: number, column?:
   return { code, severity, message, line, ...(column !== undefined && { column }), hint };
 }
 
-/** For what was put right or left out, so that the rest can be read. */
+/** For what was fixed or left out, so that the rest can be read. */
 export function warnAt(
   place: Position | { readonly line: number },
   code: UnplacedDiagnostic["code"],
@@ -123,7 +123,7 @@ export function warnAt(
   return { code, severity: "warning", message, ...place, hint };
 }
 
-/** Without byte order mark and with `\n` as its only line end; what was changed is a fault. */
+/** Without byte order mark and with only `\n` line breaks; changes are reported as faults. */
 export function normaliseText(source: string, faults: UnplacedDiagnostic[]): string {
   let text = source;
   if (text.startsWith("\uFEFF")) {
@@ -134,7 +134,7 @@ export function normaliseText(source: string, faults: UnplacedDiagnostic[]): str
     text = text.replace(/\r\n?/g, "\n");
     faults.push(formFault("file.line-ends", 1));
   }
-  // The file went through something that escaped it. Lines are then those of the text as it was meant.
+  // Something escaped the file. Lines are then those of the intended text.
   if (text.startsWith("---\\n")) {
     text = text.replaceAll("\\n", "\n");
     faults.push(formFault("file.escaped-line-ends", 1, 4));
@@ -142,7 +142,7 @@ export function normaliseText(source: string, faults: UnplacedDiagnostic[]): str
   return text;
 }
 
-/** Of a key that stands twice, the last one: it counts. `yaml`'s first line is line `firstLine` of its file. */
+/** For a duplicate key, the last one, which counts. `yaml`'s first line is line `firstLine` of its file. */
 export function locateKey(yaml: string, firstLine: number, key: string): Position | undefined {
   const first = yaml.search(/\S/);
   const isFlow = yaml.charAt(first) === "{";
@@ -164,7 +164,7 @@ function findAtLineStart(yaml: string, key: string): number | undefined {
   return found;
 }
 
-/** In flow style, `{name: x, description: y}`: the first place where the key is followed by a colon. */
+/** In flow style, `{name: x, description: y}`: the first place where a colon follows the key. */
 function findInFlow(yaml: string, key: string): number | undefined {
   for (let at = yaml.indexOf(key); at !== -1; at = yaml.indexOf(key, at + 1)) {
     const isQuoted = /["']/.test(yaml.charAt(at - 1));
@@ -182,8 +182,8 @@ function isKey(text: string, key: string): boolean {
 }
 
 /**
- * How a number or boolean is written: `version: 1.0` is the number 1, and only its text says which version was meant. For
- * a key at the top level or one level below it; anything but a single plain word is not found.
+ * How a number or boolean is written: `version: 1.0` is the number 1, and only its text says which version was meant.
+ * For a key at the top level or one level below; finds only a single plain word.
  */
 export function writtenScalar(yaml: string, path: readonly string[]): string | undefined {
   const [key = "", child] = path;
@@ -199,7 +199,7 @@ interface Entry {
   readonly below: string;
 }
 
-/** The last entry of that key at the left edge: it is the one that counts. */
+/** The last entry with that key at the left edge: the one that counts. */
 function findEntry(yaml: string, key: string): Entry | undefined {
   let found: Entry | undefined;
   for (let at = 0; at < yaml.length; at = findLineEnd(yaml, at) + 1) {

@@ -1,6 +1,6 @@
 /**
- * The one splitter: a skill file's text into frontmatter and body. Line-based, linear, knows no YAML.
- * It repairs what real files get wrong about the fences; each repair is a fault.
+ * The only splitter: splits a skill file's text into frontmatter and body. Line-based, linear, knows no YAML. It
+ * repairs common mistakes with the fences; each repair is a fault.
  */
 import {
   countLineEnds,
@@ -13,30 +13,30 @@ import {
 } from "./source-text.ts";
 import { countYamlLines, hasSwallowedBody, isBlankLine, isKeyLine, isLeadingKeyLine } from "./yaml-lines.ts";
 
-/** Characters of frontmatter that are read as YAML. */
+/** How many characters of frontmatter are read as YAML. */
 export const MAX_FRONTMATTER = 65_536;
 
 const HASH = 0x23;
 
 export interface SplitFile {
-  /** The whole text: no byte order mark, `\n` line ends. */
+  /** The whole text: no byte order mark, `\n` line breaks. */
   readonly text: string;
-  /** The frontmatter without its fences; `undefined` when there is none. */
+  /** The frontmatter without its fences; `undefined` if there is none. */
   readonly yaml: string | undefined;
-  /** Where it begins in `text`. */
+  /** Where it starts in `text`. */
   readonly yamlStart: number;
   /** Whether a fence ends the frontmatter. */
   readonly isClosed: boolean;
-  /** 1-based line of the file on which `yaml` begins. */
+  /** 1-based line of the file where `yaml` starts. */
   readonly yamlLine: number;
   /** Without surrounding blank lines. */
   readonly body: string;
-  /** 1-based line of the file on which `body` begins. */
+  /** 1-based line of the file where `body` starts. */
   readonly bodyLine: number;
   readonly faults: readonly UnplacedDiagnostic[];
 }
 
-/** Offsets into the text; what lies between the parts is fences. */
+/** Offsets into the text; the fences are between the parts. */
 interface Cut {
   readonly yamlStart: number;
   readonly yamlEnd: number;
@@ -48,12 +48,12 @@ interface Cut {
 /** What follows a closing fence. */
 interface Fence {
   readonly bodyStart: number;
-  /** The body begins on the line of the fence. */
+  /** The body starts on the line of the fence. */
   readonly isGlued: boolean;
 }
 
 interface Closing extends Fence {
-  /** Where the line of the fence begins. */
+  /** Where the line of the fence starts. */
   readonly at: number;
 }
 
@@ -78,7 +78,7 @@ export function splitFrontmatter(source: string): SplitFile {
   return cutText(text, opening.wrapper === undefined ? cut : unwrapBody(text, cut, opening.wrapper), faults);
 }
 
-/** A `.yaml` skill: the whole file, or what stands between its `---` lines. */
+/** A `.yaml` skill: the whole file, or the text between its `---` lines. */
 export function splitYamlFile(source: string): SplitFile {
   const faults: UnplacedDiagnostic[] = [];
   const text = normaliseText(source, faults);
@@ -90,8 +90,8 @@ export function splitYamlFile(source: string): SplitFile {
 }
 
 /**
- * For frontmatter that is not YAML: when its closing fence was forgotten and a rule in the body was taken for it,
- * the file is cut again where the body begins.
+ * For frontmatter that is not YAML: if its closing fence was forgotten and a rule in the body was taken for it, splits
+ * the file again where the body starts.
  */
 export function recutSwallowedBody(split: SplitFile): SplitFile | undefined {
   const { text, yaml, yamlStart, isClosed, faults } = split;
@@ -99,7 +99,7 @@ export function recutSwallowedBody(split: SplitFile): SplitFile | undefined {
   return cutUnclosed(text, yamlStart, [...faults]);
 }
 
-/** Goes from one place with the marks to the next, since most lines have none. */
+/** Jumps from one marker to the next, since most lines have none. */
 function findClosing(
   text: string,
   { yamlStart, indent }: Pick<Opening, "yamlStart" | "indent">,
@@ -127,7 +127,7 @@ function readFence(text: string, at: number, marks: string): Fence | undefined {
   return { bodyStart: end - after.trimStart().length, isGlued: true };
 }
 
-/** `---`, nothing or comments, `---`, and at once the real frontmatter, with or without an opening of its own. */
+/** `---`, nothing or comments, `---`, and directly the real frontmatter, with or without its own opening. */
 function findSecondBlock(text: string, opening: Opening, closing: Closing): Cut | undefined {
   const first = skipBlanks(text, opening.yamlStart);
   if (first !== closing.at && text.charCodeAt(first) !== HASH) return undefined;
@@ -144,7 +144,7 @@ function findSecondBlock(text: string, opening: Opening, closing: Closing): Cut 
   return { yamlStart, yamlEnd: end.at, bodyStart: end.bodyStart, isClosed: true };
 }
 
-/** The code fence that was opened before the frontmatter ends right after it, or at the end of the file. */
+/** The code fence opened before the frontmatter ends right after it, or at the end of the file. */
 function unwrapBody(text: string, cut: Cut, wrapper: string): Cut {
   const first = skipBlanks(text, cut.bodyStart);
   if (text.slice(first, findLineEnd(text, first)).trimEnd() === wrapper) {
@@ -160,12 +160,12 @@ function cutUnclosed(text: string, yamlStart: number, faults: UnplacedDiagnostic
   return cutAfterYaml(text, yamlStart, faults);
 }
 
-/** The line before the frontmatter; it may be the last one and lack its line end. */
+/** The line before the frontmatter; it may be the last one without a line break. */
 function openingLine(text: string, yamlStart: number): number {
   return lineNumber(text, yamlStart - 1);
 }
 
-/** The frontmatter ends where its lines stop looking like YAML, be it at a fence or not. */
+/** The frontmatter ends where its lines stop looking like YAML, at a fence or not. */
 function cutAfterYaml(text: string, yamlStart: number, faults: UnplacedDiagnostic[]): SplitFile {
   const count = countYamlLines(text.slice(yamlStart).split("\n"));
   let yamlEnd = yamlStart;
@@ -182,9 +182,9 @@ function cutWithoutFrontmatter(text: string, faults: UnplacedDiagnostic[]): Spli
   faults.push({
     code: "frontmatter.missing",
     severity: "error",
-    message: isBlankLine(text) ? "The file is empty." : "The file does not begin with frontmatter.",
+    message: isBlankLine(text) ? "The file is empty." : "The file does not start with frontmatter.",
     line: 1,
-    hint: "Begin the file with a line `---`, then the keys, then a second line `---`, then the instructions. `description` is the one key that every skill needs.",
+    hint: "Start the file with a `---` line, then the keys, then a second `---` line, then the instructions. Every skill needs at least `description`.",
   });
   return { ...cutText(text, nothing, faults), yaml: undefined };
 }
@@ -192,7 +192,7 @@ function cutWithoutFrontmatter(text: string, faults: UnplacedDiagnostic[]): Spli
 function cutText(text: string, cut: Cut, faults: readonly UnplacedDiagnostic[]): SplitFile {
   const { yamlStart, yamlEnd, bodyStart, isClosed } = cut;
   const yamlLine = lineNumber(text, yamlStart);
-  // Whole blank lines only: the first line of the body keeps its indentation.
+  // Only whole blank lines: the first line of the body keeps its indentation.
   const first = skipBlanks(text, bodyStart);
   const body = text.slice(Math.max(bodyStart, findLineStart(text, first)), cut.bodyEnd).trimEnd();
   const bodyLine = yamlLine + countLineEnds(text, yamlStart, body === "" ? bodyStart : first);
@@ -200,20 +200,20 @@ function cutText(text: string, cut: Cut, faults: readonly UnplacedDiagnostic[]):
   return { text, yaml, yamlStart, isClosed, yamlLine, body, bodyLine, faults };
 }
 
-/** A copy of its own: a slice would keep the whole file in memory for as long as one of its values lives. */
+/** A copy: a slice would keep the whole file in memory while one of its values lives. */
 function detach(slice: string): string {
   return ` ${slice}`.slice(1);
 }
 
-// Where the frontmatter begins, and what can be wrong about it: real files have blank lines, a comment or a code fence before
-// it, or lack the opening fence. Whatever is tolerated is reported. Looks only at the beginning of the text.
+// Where the frontmatter starts, and what can be wrong with it: real files have blank lines, a comment or a code fence
+// before it, or lack the opening fence. Everything tolerated is reported. Reads only the start of the text.
 
 interface Opening {
-  /** Where the first line after the opening fence begins. */
+  /** Where the first line after the opening fence starts. */
   readonly yamlStart: number;
-  /** The line that closes the frontmatter; `undefined` when the opening is missing and so the end is open. */
+  /** The line that closes the frontmatter; `undefined` if the opening is missing and so the end is open. */
   readonly closedBy: string | undefined;
-  /** Blanks before the opening fence, which may stand before the closing one too. */
+  /** Spaces before the opening fence, which may also precede the closing one. */
   readonly indent: string;
   /** The backticks of the code fence around the frontmatter, or around the whole file. */
   readonly wrapper?: string;
@@ -247,7 +247,7 @@ function openAtFence(text: string, at: number, first: number): Opening | undefin
   return { yamlStart: nextLine(text, first), closedBy: "---", indent: text.slice(at, first), faults };
 }
 
-/** Only when a key follows the fence: after a comment, `---` may as well be a rule. */
+/** Only if a key follows the fence: after a comment, `---` may also be a rule. */
 function openAfterComment(text: string, first: number): Opening | undefined {
   let at = first;
   while (text.startsWith("<!--", at)) {
@@ -262,7 +262,7 @@ function openAfterComment(text: string, first: number): Opening | undefined {
   return { yamlStart, closedBy: "---", indent: "", faults };
 }
 
-/** A code block around the frontmatter or the whole file, with `---` inside or with the keys alone. */
+/** A code block around the frontmatter or the whole file, with `---` inside or only the keys. */
 function openInCodeFence(text: string, at: number): Opening | undefined {
   const wrapper = CODE_FENCE.exec(lineAt(text, at))?.[1];
   if (wrapper === undefined) return undefined;
@@ -275,7 +275,7 @@ function openInCodeFence(text: string, at: number): Opening | undefined {
   return { yamlStart: inside, closedBy: wrapper, indent: "", faults };
 }
 
-/** The file begins with keys, `name` or `description` among them. */
+/** The file starts with keys, including `name` or `description`. */
 function openWithoutFence(text: string, at: number): Opening | undefined {
   if (!isKeyLine(lineAt(text, at))) return undefined;
   const lines = text.slice(at).split("\n");
@@ -284,17 +284,17 @@ function openWithoutFence(text: string, at: number): Opening | undefined {
   return { yamlStart: at, closedBy: undefined, indent: "", faults };
 }
 
-/** Three dashes at `at`, and nothing but blanks after them on the line. */
+/** Three dashes at `at`, and only spaces after them on the line. */
 function isFence(text: string, at: number): boolean {
   return text.startsWith("---", at) && isBlankLine(text.slice(at + 3, findLineEnd(text, at)));
 }
 
-/** Where the next line begins, or the end of the text. */
+/** Where the next line starts, or the end of the text. */
 function nextLine(text: string, at: number): number {
   return Math.min(findLineEnd(text, at) + 1, text.length);
 }
 
-/** The first offset from `at` that is neither blank nor line end. */
+/** The first offset from `at` that is neither blank nor a line break. */
 function skipBlanks(text: string, at: number): number {
   let first = at;
   while (text.charCodeAt(first) === NEWLINE) first++;

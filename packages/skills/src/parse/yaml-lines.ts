@@ -1,11 +1,11 @@
-/** Frontmatter by its lines alone, without parsing YAML: what a line looks like, and which lines belong to which key. */
+/** Frontmatter by its lines, without parsing YAML: what a line looks like, and which lines belong to which key. */
 
 const KEY = /^(?:[\p{L}_][\p{L}\p{N}_./-]*|"[^"]*"|'[^']*')[ \t]*:(?=\s|$)/u;
 const LOWER_CASE_KEY = /^[a-z][\w-]*:(?=\s|$)/;
 const LEADING_KEY = /^(?:name|description)[ \t]*:(?=\s|$)/;
 const HEADING = /^#{1,6}[ \t]/;
 const LIST_ITEM = /^-(?=\s|$)/;
-/** Indented, a comment, or the end of a list or map in brackets. */
+/** Indented, a comment, or the end of a bracketed list or map. */
 const CONTINUES = /^[ \t#\]}]/;
 
 /** `key:` or `key: value` at the start of the line. */
@@ -13,12 +13,12 @@ export function isKeyLine(line: string): boolean {
   return KEY.test(line);
 }
 
-/** A key may be written in quotes. */
+/** A key may be quoted. */
 export function withoutQuotes(key: string): string {
   return key.replace(/^(["'])(.*)\1$/, "$2");
 }
 
-/** `name:` or `description:`: what a frontmatter without its fence is known by. */
+/** `name:` or `description:`, which identify a frontmatter without its fence. */
 export function isLeadingKeyLine(line: string): boolean {
   return LEADING_KEY.test(line);
 }
@@ -28,8 +28,8 @@ export function isBlankLine(line: string): boolean {
 }
 
 /**
- * How many of the lines, from the first, are frontmatter that nobody closed: keys, what is indented or listed
- * below them, comments and blank lines. It ends before a Markdown heading and before any other text.
+ * How many lines, from the first, are unclosed frontmatter: keys, what is indented or listed below them, comments and
+ * blank lines. It ends before a Markdown heading and before any other text.
  */
 export function countYamlLines(lines: readonly string[]): number {
   let count = 0;
@@ -56,8 +56,8 @@ function continuesYaml(line: string, previous: string): boolean {
 }
 
 /**
- * Whether the lines, all of them between two fences, have swallowed the beginning of the body: after the
- * keys comes a Markdown heading, and nothing below it is a key again.
+ * Whether the lines between two fences include the start of the body: a Markdown heading follows the keys, and no key
+ * follows it.
  */
 export function hasSwallowedBody(lines: readonly string[]): boolean {
   const count = countYamlLines(lines);
@@ -72,14 +72,14 @@ export interface YamlEntry {
   readonly index: number;
   /** Without quotes. */
   readonly key: string;
-  /** The key as it is to be written, with its colon. */
+  /** The correct form of the key, with its colon. */
   readonly head: string;
-  /** What follows the colon on its line, without blanks around it. */
+  /** What follows the colon on its line, trimmed. */
   readonly value: string;
   /** The column of the value, 1-based. */
   readonly column: number;
   readonly below: readonly string[];
-  /** What was wrong about the key itself. */
+  /** What was wrong with the key itself. */
   readonly keyFault?: string | undefined;
 }
 
@@ -89,7 +89,7 @@ interface YamlEntries {
   readonly stray: number | undefined;
 }
 
-/** Keys that nobody writes into prose at the beginning of a line: only these are recognised when written wrongly. */
+/** Keys that nobody writes at the start of a line in prose: only these are recognized when misspelled. */
 const COMMON = "name|description|license|compatibility|metadata|allowed-tools|version|author|tags";
 const UNSPACED = new RegExp(`^(${COMMON})([:：])(?=\\S)`);
 const WIDE_COLON = new RegExp(`^(${COMMON})：`);
@@ -97,8 +97,8 @@ const INDENTED = new RegExp(`^ {1,3}(?=(?:${COMMON}):(?: |$))`);
 const PLAIN_START = /^[^|>"'[{#&*!]/;
 
 /**
- * Broken frontmatter as its top-level entries: `key:` at the left edge and the lines below it. What keeps a line from
- * being a key although it is meant as one is put right here.
+ * Splits broken frontmatter into its top-level entries: `key:` at the left edge and the lines below it. Fixes what
+ * keeps an intended key from being one.
  */
 export function splitEntries(lines: readonly string[]): YamlEntries {
   const entries: YamlEntry[] = [];
@@ -122,13 +122,13 @@ function readEntry(line: string, index: number, previous: YamlEntry | undefined)
   const indent = previous && PLAIN_START.test(previous.value) ? (INDENTED.exec(line)?.[0].length ?? 0) : 0;
   const head = KEY.exec(indent > 0 ? line.slice(indent) : line)?.[0];
   if (head !== undefined) {
-    const keyFault = indent > 0 ? "is indented although it belongs to the left edge" : undefined;
+    const keyFault = indent > 0 ? "is indented but belongs at the left edge" : undefined;
     return makeEntry(line, index, head, indent + head.length, keyFault);
   }
   const key = (UNSPACED.exec(line) ?? WIDE_COLON.exec(line))?.[1];
   if (key === undefined) return undefined;
   const isWide = line.charAt(key.length) === "：";
-  const keyFault = isWide ? "ends in a wide colon" : "lacks the blank after its colon";
+  const keyFault = isWide ? "ends in a full-width colon" : "has no space after its colon";
   return makeEntry(line, index, `${key}:`, key.length + 1, keyFault);
 }
 

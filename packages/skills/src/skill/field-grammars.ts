@@ -1,19 +1,19 @@
-/** The grammars of values that fields hold: tool patterns, toolset entries, capability ids, Debian package names. */
+/** The grammars of field values: tool patterns, toolset entries, capability ids, Debian package names. */
 
 /**
- * The grammar of `allowed-tools` and its kin: `Bash(git log:*) Read, Write`.
- * Patterns stand apart by spaces or commas outside of parentheses; each is a tool, with or without a scope.
+ * The grammar of `allowed-tools` and similar fields: `Bash(git log:*) Read, Write`. Patterns are separated by spaces or
+ * commas outside parentheses; each is a tool with an optional scope.
  */
 interface ToolPattern {
   readonly tool: string;
-  /** What stands in parentheses: `git:*` in `Bash(git:*)`. */
+  /** The part in parentheses: `git:*` in `Bash(git:*)`. */
   readonly scope?: string;
 }
 
 const SEPARATORS = " ,\t\n\r";
 const TOOL_NAME = /^[\p{L}_*][^\s(),]*$/u;
 
-/** Takes a line of patterns apart, in one pass. What is malformed stays in the result as it was written. */
+/** Splits a line of patterns in one pass. Malformed ones stay in the result as written. */
 export function splitToolPatterns(text: string): readonly string[] {
   const patterns: string[] = [];
   let start = 0;
@@ -31,7 +31,7 @@ export function splitToolPatterns(text: string): readonly string[] {
   return patterns;
 }
 
-/** `Bash(git:*)` → tool `Bash`, scope `git:*`. `undefined` when it is malformed. */
+/** `Bash(git:*)` → tool `Bash`, scope `git:*`. `undefined` if malformed. */
 export function parseToolPattern(text: string): ToolPattern | undefined {
   const open = text.indexOf("(");
   const tool = open < 0 ? text : text.slice(0, open);
@@ -50,9 +50,9 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** The grammar of `toolsets`: `path/module:ExportName`, a module in the skill's folder and what it exports. */
+/** The grammar of `toolsets`: `path/module:ExportName`, a module in the skill's folder and its export. */
 interface ToolsetEntry {
-  /** Below the skill's folder; its ending may be left out. */
+  /** In the skill's folder; the extension is optional. */
   readonly module: string;
   /** `default` for the default export. */
   readonly exportName: string;
@@ -60,14 +60,14 @@ interface ToolsetEntry {
 
 const ENTRY = /^(?<module>[^\s:]+):(?<exportName>[A-Za-z_$][\w$]*)$/;
 
-/** `undefined` when it is malformed, or leads out of the folder. */
+/** `undefined` if it is malformed, or leads out of the folder. */
 export function parseToolsetEntry(text: string): ToolsetEntry | undefined {
   const { module = "", exportName = "" } = ENTRY.exec(text)?.groups ?? {};
   const isInside = !/^[/\\~]/.test(module) && !module.split(/[/\\]/).includes("..");
   return module !== "" && isInside ? { module, exportName } : undefined;
 }
 
-/** The grammar of capability ids: `namespace.name`, as in `gog.email`. */
+/** The grammar of capability ids: `namespace.name`, such as `gog.email`. */
 const CAPABILITY_ID = /^[a-z0-9][a-z0-9_-]*\.[a-z0-9][a-z0-9_-]*$/;
 
 export function isCapabilityId(text: string): boolean {
@@ -75,8 +75,8 @@ export function isCapabilityId(text: string): boolean {
 }
 
 /**
- * The grammar of Debian package names (Debian Policy, 5.6.1): two or more lower-case letters, digits, `+`, `-` and `.`,
- * the first of them a letter or digit. No version, no architecture, and no `-` at the end, which tells apt to remove.
+ * The grammar of Debian package names (Debian Policy, 5.6.1): two or more lowercase letters, digits, `+`, `-` and `.`,
+ * starting with a letter or digit. No version, no architecture, and no trailing `-`, which tells apt to remove.
  */
 const PACKAGE_NAME = /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/;
 const MAX_LENGTH = 128;

@@ -1,6 +1,6 @@
 /**
- * Every frontmatter field Metier knows, in one table. The manifest, the unknown-field suggestions, the JSON
- * Schema for editors and the reference page all come from here. snake_case and camelCase are derived.
+ * Every frontmatter field Metier knows, in one table. The manifest, suggestions for unknown fields, the JSON Schema for
+ * editors and the reference page come from here. snake_case and camelCase are derived.
  */
 import type { Json } from "@metier/base/json";
 import { spellingsOf, toCamelCase, toKebabCase } from "@metier/base/text";
@@ -30,17 +30,17 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     "name",
     "prose",
     "catalog",
-    "Lower-case letters, digits and single hyphens, at most 64; the same as the directory's name.",
+    "Lowercase letters, digits and single hyphens, at most 64; same as the directory name.",
     { maxLength: MAX_NAME_LENGTH },
   ),
   field(
     "description",
     "prose",
     "catalog",
-    "What the skill does and when to use it. This is what a model chooses by.",
+    "What the skill does and when to use it. Models choose skills by it.",
     { maxLength: MAX_DESCRIPTION_LENGTH },
   ),
-  field("license", "prose", "catalog", "The licence's name, or the file that holds it."),
+  field("license", "prose", "catalog", "The license's name, or the file that contains it."),
   field("compatibility", "prose", "catalog", "What the skill needs: products, systems, packages, network.", {
     maxLength: MAX_COMPATIBILITY_LENGTH,
   }),
@@ -48,18 +48,18 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     "metadata",
     "map",
     "catalog",
-    "Further facts as text; `version`, `author`, `tags` and `requires` have a meaning.",
+    "More facts as text; `version`, `author`, `tags` and `requires` have a meaning.",
   ),
   field(
     "allowed-tools",
     "tools",
     "run",
-    "The tools the skill may use, such as `Bash(git:*) Read`. Absent or empty: all the caller has.",
+    "The tools the skill may use, such as `Bash(git:*) Read`. Absent or empty: all of the caller's tools.",
   ),
 
   // what it is
-  field("display-name", "text", "catalog", "How people see the name."),
-  field("when-to-use", "prose", "find", "When a model uses the skill; follows the description."),
+  field("display-name", "text", "catalog", "The name shown to people."),
+  field("when-to-use", "prose", "find", "When a model should use the skill; added to the description."),
   field("version", "text", "catalog", "The skill's version.", { belongsTo: "metadata.version" }),
   field("authors", "list", "catalog", "Who wrote the skill.", { separator: "none" }),
   {
@@ -73,7 +73,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     honouredBy: "catalog",
     description: "Who wrote the skill.",
   },
-  field("tags", "list", "catalog", "Words to find the skill by.", {
+  field("tags", "list", "catalog", "Words for finding the skill.", {
     separator: "words",
     takesLine: true,
     belongsTo: "metadata.tags",
@@ -83,18 +83,18 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
   // who may use it, and when
   field("opt-in", "boolean", "catalog", "Off until the user enables it."),
   field("default-enabled", "boolean", "catalog", "`false`: off until the user enables it."),
-  field("disable-model-invocation", "boolean", "invoke", "A model may not invoke the skill by itself."),
+  field("disable-model-invocation", "boolean", "invoke", "Models may not invoke the skill on their own."),
   field("user-invocable", "boolean", "invoke", "`false`: users may not invoke the skill directly."),
   field("sensitive", "boolean", "invoke", "Private chats only, unless `access.chat-types` says otherwise."),
   {
     name: "access",
     kind: "access",
     property: "chatTypes",
-    keys: { "chat-types": "The types of chat in which the skill may be invoked." },
+    keys: { "chat-types": "The chat types where the skill may be invoked." },
     honouredBy: "invoke",
     description: "Where the skill may be invoked.",
   },
-  field("paths", "list", undefined, "Globs of files; the skill is offered when such files are worked on.", {
+  field("paths", "list", undefined, "File globs; the skill is offered when someone works on such files.", {
     separator: "commas",
     takesLine: true,
   }),
@@ -110,23 +110,20 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     plain: "bins",
     keys: {
       bins: "Commands that must all be on PATH.",
-      "any-bins": "Commands of which one must be on PATH.",
+      "any-bins": "Commands of which at least one must be on PATH.",
       env: "Environment variables that must be set.",
-      os: "Operating systems it runs on: linux, darwin, win32.",
+      os: "Supported operating systems: linux, darwin, win32.",
     },
   }),
 
   // how it is invoked
   field("argument-hint", "prose", "run", "What to type after the skill's name, such as `[file]`."),
-  field(
-    "arguments",
-    "list",
-    "invoke",
-    "Names of the arguments, in order; `$name` stands for each in the body.",
-    { separator: "words", takesLine: true },
-  ),
+  field("arguments", "list", "invoke", "Argument names, in order; `$name` in the body stands for each.", {
+    separator: "words",
+    takesLine: true,
+  }),
   field("input-schema", "map", "invoke", "JSON Schema of the input."),
-  field("output-schema", "map", "run", "JSON Schema of the answer: a run answers with JSON that fits it."),
+  field("output-schema", "map", "run", "JSON Schema of the answer: a run returns JSON that matches it."),
 
   // how it runs
   field(
@@ -137,7 +134,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     { choices: ["fork", "inline"], aliases: ["execution-mode"] },
   ),
   field("agent", "text", "run", "The subagent that runs the skill when it forks."),
-  field("background", "boolean", undefined, "A forked run goes on while the conversation continues."),
+  field("background", "boolean", undefined, "A forked run continues in the background of the conversation."),
   field("model", "text", "run", "A model, or an alias from the configuration."),
   {
     name: "preferred-model",
@@ -145,23 +142,23 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     property: "model",
     fallbackFor: "model",
     honouredBy: "run",
-    description: "A model alias; used when `model` is absent.",
+    description: "A model alias, used if `model` is absent.",
   },
   field("effort", "text", "run", "How much the model thinks."),
-  field("max-iterations", "count", "run", "How many model calls a run may take."),
+  field("max-iterations", "count", "run", "How many model calls a run may make."),
   field("required-tools", "tools", "invoke", "Tools that must exist before a run starts."),
   field("disallowed-tools", "tools", "run", "Tools the skill may never use."),
   field(
     "toolsets",
     "list",
     "run",
-    "Tools that the skill brings as code in its folder, each as `path/module:ExportName`.",
+    "Tools that the skill ships as code in its folder, each as `path/module:ExportName`.",
     { separator: "none" },
   ),
   field("env", "list", "invoke", "Environment variables a run receives from the configuration.", {
     separator: "words",
   }),
-  field("packages", "list", "run", "Debian packages a run needs; `metier setup` installs them.", {
+  field("packages", "list", "run", "Debian packages a run needs; install them with `metier setup`.", {
     separator: "words",
   }),
   field(
@@ -185,7 +182,7 @@ export const MANIFEST_FIELDS: readonly ManifestField[] = [
     "run",
     "Commands around the skill's own tool calls: `pre-tool`, `post-tool` and `stop`.",
   ),
-  field("fallback", "json", undefined, "A field of Claude Code, kept as it was written."),
+  field("fallback", "json", undefined, "A Claude Code field, kept as written."),
 ];
 
 const FIELD_BY_SPELLING: ReadonlyMap<string, ManifestField> = new Map(
@@ -197,7 +194,7 @@ export function findManifestField(key: string): ManifestField | undefined {
   return FIELD_BY_SPELLING.get(key);
 }
 
-/** The field meant by `key` when letter case is overlooked: `Description` → `description`. */
+/** The field meant by `key`, ignoring letter case: `Description` → `description`. */
 export function findManifestFieldInAnyCase(key: string): ManifestField | undefined {
   return FIELD_BY_SPELLING.get(toKebabCase(key)) ?? FIELD_BY_SPELLING.get(key.toLowerCase());
 }
@@ -206,7 +203,7 @@ type Schema = { readonly [key: string]: Json };
 
 const LIST: Schema = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
 
-/** Draft 2020-12. Other spellings of a field are checked like the field, but not offered. */
+/** Draft 2020-12. Other spellings of a field are checked like the field, but not suggested. */
 export function manifestJsonSchema(): Schema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

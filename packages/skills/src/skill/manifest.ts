@@ -1,6 +1,6 @@
 /**
- * The checked metadata of a skill, the union of the dialects with one spelling each, and what is known about one
- * frontmatter field. `manifest-fields.ts` has the fields; only `validate/build-manifest.ts` makes a manifest.
+ * A skill's checked metadata: the union of the dialects with one spelling each, and what is known about one frontmatter
+ * field. `manifest-fields.ts` has the fields; only `validate/build-manifest.ts` makes a manifest.
  */
 import type { Json } from "@metier/base/json";
 import { spellingsOf } from "@metier/base/text";
@@ -9,11 +9,11 @@ import { spellingsOf } from "@metier/base/text";
 export interface SkillRequirements {
   /** Commands that must all be on PATH. */
   readonly bins: readonly string[];
-  /** Commands of which one must be on PATH. */
+  /** Commands of which at least one must be on PATH. */
   readonly anyBins: readonly string[];
   /** Environment variables that must be set. */
   readonly env: readonly string[];
-  /** Operating systems it runs on, as `process.platform` says them; empty = any. */
+  /** Supported operating systems, as in `process.platform`; empty = any. */
   readonly os: readonly string[];
 }
 
@@ -28,68 +28,68 @@ export interface SkillRequirements {
  * ```
  */
 export interface SkillManifest {
-  /** The skill's name in the catalog; the folder's name where the file gives none. */
+  /** The skill's name in the catalog; the folder's name if the file has none. */
   readonly name: string;
-  /** How people see the name: `display-name`, or the name as written when it had to be normalised. */
+  /** The name shown to people: `display-name`, or the name as written if it had to be normalized. */
   readonly displayName?: string;
-  /** What it does and when to use it; the `lenient` profile takes it from the body where the file gives none. */
+  /** What it does and when to use it; the `lenient` profile takes it from the body if the file has none. */
   readonly description: string;
-  /** The license's name, or the file that holds it. */
+  /** The license's name, or the file that contains it. */
   readonly license?: string;
   /** What the skill needs, in words: products, systems, packages, network. */
   readonly compatibility?: string;
-  /** Further facts as the file has them; numbers and booleans are text. */
+  /** More facts as in the file; numbers and booleans are text. */
   readonly metadata: Readonly<Record<string, Json>>;
   /** The skill's version, from `metadata.version` or `version`. */
   readonly version?: string;
-  /** Words to find the skill by, from `metadata.tags` or `tags`. */
+  /** Words for finding the skill, from `metadata.tags` or `tags`. */
   readonly tags: readonly string[];
   /** Who wrote the skill. */
   readonly authors: readonly string[];
   /** Why the skill exists. */
   readonly rationale?: string;
-  /** When a model uses the skill, beside the description. */
+  /** When a model should use the skill, in addition to the description. */
   readonly whenToUse?: string;
 
-  /** `undefined`: not declared. An empty list also means "all the caller has", never "none". */
+  /** `undefined`: not declared. An empty list also means "all of the caller's tools", never "none". */
   readonly allowedTools?: readonly string[];
   /** Patterns of tools the skill may never use. */
   readonly disallowedTools: readonly string[];
   /** Tools that must exist before a run starts. */
   readonly requiredTools: readonly string[];
 
-  /** A model's name, or an alias of the config: `model`, otherwise `preferred-model`. */
+  /** A model's name, or an alias from the config: `model`, otherwise `preferred-model`. */
   readonly model?: string;
   /** How much the model thinks: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`; others are ignored. */
   readonly effort?: string;
   /** The most model calls a run may make. Default: the config's `runs.max-iterations`. */
   readonly maxIterations?: number;
-  /** JSON Schema that the input of an invocation must fit. */
+  /** JSON Schema that an invocation's input must match. */
   readonly inputSchema?: Readonly<Record<string, Json>>;
-  /** JSON Schema that the answer of a run is held to. */
+  /** JSON Schema that a run's answer must match. */
   readonly outputSchema?: Readonly<Record<string, Json>>;
   /** `fork`: an isolated run. `inline`: its text goes into the caller's conversation. */
   readonly context?: "fork" | "inline";
   /** The named agent that runs the skill when it forks. */
   readonly agent?: string;
-  /** Whether a forked run goes on while the conversation continues; read, but not acted on yet. */
+  /** Whether a forked run continues in the background of the conversation; read, but not used yet. */
   readonly background?: boolean;
   /** What to type after the skill's name, such as `[file]`. */
   readonly argumentHint?: string;
   /** Names of the arguments, in order; `$name` in the body is replaced by each. */
   readonly arguments: readonly string[];
-  /** Whether models may not invoke the skill by themselves. Default: `false`. */
+  /** Whether models may not invoke the skill on their own. Default: `false`. */
   readonly disableModelInvocation: boolean;
   /** Whether users may invoke the skill directly. Default: `true`. */
   readonly userInvocable: boolean;
 
-  /** Whether it is for private chats only, unless `chatTypes` names others. Default: `false`. */
+  /** Whether it is only for private chats, unless `chatTypes` names others. Default: `false`. */
   readonly sensitive: boolean;
-  /** The types of chat it may be invoked in, in lower case; empty means any, unless it is `sensitive`. */
+  /** The chat types where it may be invoked, in lowercase; empty means any, unless it is `sensitive`. */
   readonly chatTypes: readonly string[];
   /** Names of the environment variables that its runs get from the config. */
   readonly env: readonly string[];
-  /** Debian packages that its runs need; `metier setup` installs them. */
+  /** Debian packages its runs need; install them with `metier setup`. */
   readonly packages: readonly string[];
   /** Operations the host performs for the skill, each as `namespace.name`. */
   readonly capabilities: readonly string[];
@@ -97,11 +97,11 @@ export interface SkillManifest {
   readonly requires: SkillRequirements;
   /** What its runs want to reach beyond their own folder: domains, and paths to read and write. */
   readonly sandbox?: {
-    /** Hosts that commands may reach once they are granted. */
+    /** Hosts that commands may reach once granted. */
     readonly network: readonly string[];
-    /** Paths that commands may read once they are granted. */
+    /** Paths that commands may read once granted. */
     readonly read: readonly string[];
-    /** Paths that commands may write to once they are granted. */
+    /** Paths that commands may write to once granted. */
     readonly write: readonly string[];
   };
   /** Off until the user enables it: `opt-in: true` or `default-enabled: false`. */
@@ -109,28 +109,28 @@ export interface SkillManifest {
   /** As written; `false` sets `optIn`. */
   readonly defaultEnabled?: boolean;
 
-  /** Globs of the files the skill is for; read, but not acted on yet. */
+  /** Globs of the files the skill is for; read, but not used yet. */
   readonly paths: readonly string[];
-  /** The shell for commands in the body. Default: `bash`, the only one Metier has. */
+  /** The shell for commands in the body. Default: `bash`, the only one supported. */
   readonly shell?: string;
   /** Commands to run around its own tool calls, by event: `pre-tool`, `post-tool` and `stop`. */
   readonly hooks?: Readonly<Record<string, Json>>;
-  /** Tools it brings as code in its folder, each as `path/module:ExportName`. */
+  /** Tools it ships as code in its folder, each as `path/module:ExportName`. */
   readonly toolsets: readonly string[];
   /** What in a message suggests the skill: words, verbs and regular expressions. */
   readonly triggers?: {
-    /** Words that a message has. */
+    /** Words in a message. */
     readonly keywords: readonly string[];
-    /** Verbs that a message has, in any form. */
+    /** Verbs in a message, in any form. */
     readonly verbs: readonly string[];
-    /** Regular expressions that a message fits. */
+    /** Regular expressions that a message matches. */
     readonly patterns: readonly string[];
   };
-  /** A field of Claude Code that is kept as it was written. */
+  /** A Claude Code field, kept as written. */
   readonly fallback?: Json;
 }
 
-/** The keys of the published specification; which clients know other fields, `clients.ts` says. */
+/** The keys of the published specification; `clients.ts` says which clients know other fields. */
 export const SPECIFICATION_KEYS: readonly string[] = [
   "name",
   "description",
@@ -159,10 +159,10 @@ export type KebabCase<Text extends string> = string extends Text
 type FieldKind =
   /** One word or name; a list or map is a mistake. */
   | { readonly kind: "text"; readonly property: PropertyOf<string> }
-  /** Text for people and models; a list or map written by mistake is turned into text. */
+  /** Text for people and models; a list or map written by mistake is converted to text. */
   | { readonly kind: "prose"; readonly property: PropertyOf<string>; readonly maxLength?: number }
   | { readonly kind: "boolean"; readonly property: PropertyOf<boolean> }
-  /** A whole number from 1. */
+  /** A whole number of at least 1. */
   | { readonly kind: "count"; readonly property: PropertyOf<number> }
   | {
       readonly kind: "list";
@@ -184,7 +184,7 @@ type FieldKind =
       readonly kind: "lists";
       readonly property: "requires" | "sandbox" | "triggers";
       readonly keys: Readonly<Record<string, string>>;
-      /** Where a plain string or list goes, when the field is not written as a map. */
+      /** Where a plain string or list goes if the field is not a map. */
       readonly plain?: string;
     }
   /** A map that restricts who may invoke the skill; read by its own rule. */
@@ -199,13 +199,13 @@ export type ManifestField = FieldKind & {
   /** Kebab-case. */
   readonly name: string;
   readonly description: string;
-  /** Other names for the same thing. */
+  /** Other names for the same field. */
   readonly aliases?: readonly string[];
-  /** Read only when that field is absent. */
+  /** Read only if that field is absent. */
   readonly fallbackFor?: string;
-  /** Where it belongs, when it is widely written at the top level but not a field of its own. */
+  /** Where it belongs, if it is widely written at the top level but is not a field. */
   readonly belongsTo?: string;
-  /** The stage that acts on it in this version; absent: read, not acted on yet. */
+  /** The stage that uses it in this version; absent: read, but not used yet. */
   readonly honouredBy?: "catalog" | "find" | "invoke" | "run" | undefined;
 };
 
@@ -218,7 +218,7 @@ export function acceptedSpellings(field: ManifestField): readonly string[] {
   return [field.name, ...(field.aliases ?? [])].flatMap(spellingsOf);
 }
 
-/** A manifest by another name than its own: what a lock calls an installed skill. Its own stays for display. */
+/** A manifest under another name: what a lock calls an installed skill. Its own name stays for display. */
 export function withAlias(manifest: SkillManifest, alias: string | undefined): SkillManifest {
   if (alias === undefined || alias === manifest.name) return manifest;
   return { ...manifest, name: alias, displayName: manifest.displayName ?? manifest.name };

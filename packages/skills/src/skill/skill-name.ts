@@ -1,17 +1,17 @@
 /**
- * What skills are called: the grammar of names (lower-case letters and digits of any script, single hyphens between them,
- * at most 64 characters, compared in form NFKC), the scopes they come from, and addresses of both.
+ * Skill names: their grammar (lowercase letters and digits of any script, single hyphens between them, at most 64
+ * characters, compared in NFKC form), the scopes they come from, and addresses of both.
  */
 import { nearestNames } from "@metier/base/text";
 
 export const MAX_NAME_LENGTH = 64;
 
-/** For the JSON Schema: the grammar apart from length, with letters that have no upper case. */
+/** For the JSON Schema: the grammar without the length, with letters that have no uppercase. */
 export const SKILL_NAME_PATTERN = "^[\\p{Ll}\\p{Lo}\\p{Lm}\\p{N}]+(?:-[\\p{Ll}\\p{Lo}\\p{Lm}\\p{N}]+)*$";
 
 const PLAIN_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Whether the name, in form NFKC, is in the grammar. */
+/** Whether the name, in NFKC form, matches the grammar. */
 export function isSkillName(name: string): boolean {
   if (name.length <= MAX_NAME_LENGTH && PLAIN_NAME.test(name)) return true;
   const normal = name.normalize("NFKC");
@@ -22,19 +22,19 @@ export function isSkillName(name: string): boolean {
   );
 }
 
-/** Whether the name has `a`–`z`, `0`–`9` and hyphens only, which is all that some clients accept. */
+/** Whether the name has only `a`–`z`, `0`–`9` and hyphens, which is all that some clients accept. */
 export function isPlainSkillName(name: string): boolean {
   return PLAIN_NAME.test(name);
 }
 
-/** The nearest name in the grammar: `PDF Processing` → `pdf-processing`. `""` when nothing remains. */
+/** The nearest valid name: `PDF Processing` → `pdf-processing`. `""` if nothing remains. */
 export function normaliseSkillName(name: string): string {
   const lower = name.normalize("NFKC").toLowerCase().normalize("NFKC");
   const hyphenated = lower.replace(/\p{M}+/gu, "").replace(/[^\p{L}\p{N}]+/gu, "-");
   return [...hyphenated.replace(/^-/, "")].slice(0, MAX_NAME_LENGTH).join("").replace(/-$/, "");
 }
 
-/** What keeps a name out of the grammar, in words; empty when nothing does. */
+/** Why a name is not valid, in words; empty if it is. */
 export function skillNameFaults(name: string): readonly string[] {
   const normal = name.normalize("NFKC");
   const characters = [...normal];
@@ -42,9 +42,9 @@ export function skillNameFaults(name: string): readonly string[] {
   const faults: string[] = [];
   if (normal === "") faults.push("is empty");
   if (characters.length > MAX_NAME_LENGTH) faults.push(`has ${characters.length} characters`);
-  if (normal !== normal.toLowerCase()) faults.push("has capitals");
-  if (foreign.length > 0) faults.push(`has ${foreign.slice(0, 5).map(showCharacter).join(", ")}`);
-  if (normal.startsWith("-") || normal.endsWith("-")) faults.push("begins or ends with a hyphen");
+  if (normal !== normal.toLowerCase()) faults.push("contains capital letters");
+  if (foreign.length > 0) faults.push(`contains ${foreign.slice(0, 5).map(showCharacter).join(", ")}`);
+  if (normal.startsWith("-") || normal.endsWith("-")) faults.push("starts or ends with a hyphen");
   if (normal.includes("--")) faults.push("has two hyphens in a row");
   return faults;
 }
@@ -65,19 +65,19 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** `project:deploy` → scope and name; `deploy` → name alone. */
+/** `project:deploy` → scope and name; `deploy` → only the name. */
 export function parseSkillAddress(address: string): { readonly scope?: Scope; readonly name: string } {
   const colon = address.indexOf(":");
   const scope = address.slice(0, Math.max(colon, 0));
   return isScope(scope) ? { scope, name: address.slice(colon + 1) } : { name: address };
 }
 
-// A skill of an MCP server is called `<label>:<name>` here. No other skill's name has a colon, so it never takes the name
-// of one, and whoever reads it sees where the skill comes from.
+// A skill of an MCP server is called `<label>:<name>` here. No other skill name has a colon, so it never takes
+// another's name, and readers see where the skill comes from.
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
 
-/** What may stand before the colon. A scope there means something else. */
+/** What may precede the colon. A scope there means something else. */
 export function isServerLabel(text: string): boolean {
   return LABEL.test(text) && !isScope(text);
 }
@@ -86,13 +86,13 @@ export function remoteName(server: string, name: string): string {
   return `${server}:${name}`;
 }
 
-/** The label of the server, of a skill that comes from one. */
+/** The server's label, for a skill that comes from one. */
 export function serverOf(name: string): string | undefined {
   const colon = name.indexOf(":");
   return colon < 0 ? undefined : name.slice(0, colon);
 }
 
-/** Which skills may be meant by a name that none has: those that servers offer by it, else those of similar names. */
+/** Which skills an unknown name may mean: those that servers offer under it, otherwise those with similar names. */
 export function nearSkills(asked: string, names: readonly string[]): readonly string[] {
   const ofServers = names.filter((name) => name.endsWith(`:${asked}`));
   return ofServers.length > 0 ? ofServers : nearestNames(asked, names);

@@ -1,6 +1,6 @@
 /**
- * The nouns of the pipeline. Each stage's output type proves that its check was made:
- * SkillCandidate (found) → ParsedSkill (read) → CheckedSkill (sound) → Skill (placed in a catalog).
+ * The nouns of the pipeline. Each stage's output type proves that its check was made: SkillCandidate (found) →
+ * ParsedSkill (read) → CheckedSkill (valid) → Skill (placed in a catalog).
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
@@ -10,14 +10,14 @@ import type { Scope } from "./skill-name.ts";
 /** `directory`: `<name>/SKILL.md`; `markdown`: `<name>.md`; `yaml`: `<name>.yaml` or `.yml`. */
 export type SkillForm = "directory" | "markdown" | "yaml";
 
-/** A place where a skill may be. Nothing of it has been read. */
+/** A path where a skill may be. Not read yet. */
 export interface SkillCandidate {
   readonly form: SkillForm;
   /** The skill file, absolute, as reached (links not resolved). */
   readonly file: string;
-  /** The skill's folder; for the flat forms the folder the file stands in. */
+  /** The skill's folder; for the flat forms the file's folder. */
   readonly directory: string;
-  /** The directory name, or the file name without its ending. */
+  /** The directory name, or the file name without its extension. */
   readonly defaultName: string;
 }
 
@@ -26,31 +26,31 @@ export interface Position {
   readonly column: number;
 }
 
-/** A skill file taken apart. Knows YAML, knows no rule. */
+/** A parsed skill file. Knows YAML, but no rule. */
 export interface ParsedSkill {
   readonly candidate: SkillCandidate;
-  /** `undefined` when there is no frontmatter, or none that could be read or repaired. */
+  /** `undefined` if there is no frontmatter, or none that could be read or repaired. */
   readonly frontmatter?: Readonly<Record<string, Json>> | undefined;
-  /** Instructions: line ends as `\n`, without surrounding blank lines. `""` when there are none. */
+  /** Instructions: `\n` line breaks, without surrounding blank lines. `""` if there are none. */
   readonly body: string;
-  /** 1-based line of the file on which the body begins. */
+  /** 1-based line of the file where the body starts. */
   readonly bodyLine: number;
-  /** Where a top-level key stands; computed when asked, since most files need it never. */
+  /** Where a top-level key is; computed on demand, since most files never need it. */
   position(key: string): Position | undefined;
-  /** How a number or boolean at a top-level key, or one level below it, is written: `1.0` is the number 1. */
+  /** How a number or boolean at a top-level key, or one level below, is written: `1.0` is the number 1. */
   written(...path: readonly string[]): string | undefined;
-  /** What was repaired or could not be read. Severity here is that of the `standard` profile. */
+  /** What was repaired or could not be read, with the severity of the `standard` profile. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** A skill file that may be loaded, or the reasons why not. */
 export interface CheckedSkill {
-  /** Present when the skill can be loaded under the profile, whatever the severity of the diagnostics. */
+  /** Present if the skill can be loaded under the profile, whatever the severity of the diagnostics. */
   readonly manifest?: SkillManifest | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /** No diagnostic of severity `error`. */
   readonly valid: boolean;
-  /** Facts about the body that outlive it. */
+  /** Facts about the body that are kept without it. */
   readonly body: BodyFacts;
 }
 
@@ -68,7 +68,7 @@ export type Trust = "trusted" | "untrusted";
 export interface TrustDecision {
   /** What the skill is trusted with. */
   readonly level: Trust;
-  /** One sentence: why it is so. */
+  /** One sentence that explains it. */
   readonly reason: string;
 }
 
@@ -78,27 +78,27 @@ export interface TrustDecision {
  */
 export type SkillStatus = "enabled" | "disabled" | "unavailable" | "shadowed";
 
-/** What a lock records of an installed skill. */
+/** What a lock records about an installed skill. */
 export interface LockedSkill {
   /** The lock file. */
   readonly lock: string;
-  /** What its file calls it. */
+  /** Its name in its file. */
   readonly name: string;
-  /** What the catalog calls it instead. */
+  /** Its name in the catalog instead. */
   readonly alias?: string;
-  /** Which skill of which source it is, whatever its version. */
+  /** Which skill of which source it is, in any version. */
   readonly origin: string;
   /** The content identity it had when it was installed. */
   readonly digest: string;
-  /** A folder that is used in place: whoever works in it changes it. */
+  /** A folder used in place, which may change. */
   readonly linked?: true;
 }
 
-/** A file of a skill of an MCP server, as the server declares it. */
+/** A file of an MCP server's skill, as declared by the server. */
 export interface RemoteFile {
-  /** Below the skill's folder, with `/` between segments. */
+  /** In the skill's folder, with `/` between segments. */
   readonly path: string;
-  /** The address of the file on its server. */
+  /** The file's URI on its server. */
   readonly uri: string;
   /** In bytes. */
   readonly size: number;
@@ -106,25 +106,25 @@ export interface RemoteFile {
   readonly digest: string;
 }
 
-/** Which skill of which MCP server it is. A URI means something to its server alone, so both together identify it. */
+/** Which skill of which MCP server it is. A URI is meaningful only to its server, so both together identify it. */
 export interface RemoteOrigin {
   /** The server's label in the user's config, whatever it calls itself. */
   readonly server: string;
   /** Of its `SKILL.md`. */
   readonly uri: string;
-  /** All of them; what is not listed is no file of the skill. */
+  /** All of them; an unlisted file does not belong to the skill. */
   readonly files: readonly RemoteFile[];
-  /** The content identity of these files: what is fetched must have it, and an approval is bound to it. */
+  /** The content identity of these files: fetched files must match it, and an approval is bound to it. */
   readonly digest: string;
 }
 
-/** Which skill of which source of the program it is, and what it was when it was read. */
+/** Which skill of which program source it is, and its content when it was read. */
 export interface SourceOrigin {
   /** The source's name. */
   readonly source: string;
-  /** What the source calls it. */
+  /** The skill's id in the source. */
   readonly id: string;
-  /** The content identity of the files that were read: what is used must have it. */
+  /** The content identity of the files that were read: what is used must match it. */
   readonly digest: string;
 }
 
@@ -132,7 +132,7 @@ export interface SourceOrigin {
 export interface SkillLocation {
   /** The scope it comes from. */
   readonly scope: Scope;
-  /** The skill file, absolute; `""` for a skill given as an object. */
+  /** The skill file, absolute; `""` for a skill defined in code. */
   readonly location: string;
 }
 
@@ -146,37 +146,37 @@ export interface SkillLocation {
  * ```
  */
 export interface Skill {
-  /** The name it has here: its own, the alias in a lock, or `<label>:<name>` for a skill of an MCP server. */
+  /** Its name here: its own, the alias in a lock, or `<label>:<name>` for a skill of an MCP server. */
   readonly name: string;
-  /** What it does and when to use it: what a model chooses by. */
+  /** What it does and when to use it; models choose skills by it. */
   readonly description: string;
   /** All its frontmatter fields, checked and with defaults. */
   readonly manifest: SkillManifest;
   /** Whether it is a folder or a single file. */
   readonly form: SkillForm;
-  /** Where it comes from; together with the name its address, `scope:name`. */
+  /** Where it comes from; with the name it forms the address `scope:name`. */
   readonly scope: Scope;
-  /** The skill file, absolute; `""` for a skill given as an object. */
+  /** The skill file, absolute; `""` for a skill defined in code. */
   readonly location: string;
-  /** The skill's folder, absolute; for a single file the folder it is in, `""` for an object without files. */
+  /** The skill's folder, absolute; for a single file its folder, `""` for a skill defined in code without files. */
   readonly directory: string;
   /** The skills directory or custom path it was found under. */
   readonly root: string;
-  /** Of a skill that a lock records. */
+  /** For a skill that a lock records. */
   readonly locked?: LockedSkill | undefined;
-  /** Of a skill that an MCP server offers: `directory` is where its files are put when it is used. */
+  /** For a skill that an MCP server offers: its files are put into `directory` on use. */
   readonly remote?: RemoteOrigin | undefined;
-  /** Of a skill that a source of the program brings: `directory` is where its files were put. */
+  /** For a skill from a program source: its files were put into `directory`. */
   readonly source?: SourceOrigin | undefined;
   /** Whether it is trusted, and why. */
   readonly trust: TrustDecision;
-  /** Whether it can be used; `reason` says why not. */
+  /** Whether it can be used; if not, `reason` says why. */
   readonly status: SkillStatus;
   /** Why it is not `enabled`. */
   readonly reason?: string | undefined;
-  /** The skills of the same name that this one hides. */
+  /** The skills of the same name that this one shadows. */
   readonly shadows: readonly SkillLocation[];
-  /** The skill that hides this one; present when the status is `shadowed`. */
+  /** The skill that shadows this one; present if the status is `shadowed`. */
   readonly shadowedBy?: SkillLocation | undefined;
   /** The size of the instructions; 0 for a skill of an MCP server, whose text is not fetched yet. */
   readonly body: BodyFacts;

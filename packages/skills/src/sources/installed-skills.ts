@@ -1,7 +1,7 @@
 /**
- * The scope `installed`, as the user's lock and the project's record it: a root for each entry, and the folders that hold
- * copies for other clients. Hashes nothing that lies in the store. A project's lock is untrusted input: it names folders
- * of the project, or content by its digest.
+ * The scope `installed`, from the user's and the project's lock: a root for each entry, and the folders with copies for
+ * other clients. Hashes nothing in the store. A project's lock is untrusted input: it names folders in the project, or
+ * content by its digest.
  */
 
 import { lstatSync, statSync } from "node:fs";
@@ -23,7 +23,7 @@ import {
 import type { LockedSkill } from "../skill/skill.ts";
 import { type KnownDigests, openKnownDigests } from "../trust/content-identity.ts";
 
-/** An entry of a lock whose folder is there. */
+/** A lock entry whose folder exists. */
 export interface InstalledFolder {
   readonly folder: string;
   readonly locked: LockedSkill;
@@ -34,7 +34,7 @@ export interface InstalledFolder {
 interface InstalledCopy {
   readonly folder: string;
   readonly name: string;
-  /** What it may hold: what is installed, or what was before the last update. */
+  /** What it may contain: what is installed, or what was before the last update. */
   readonly digests: readonly string[];
 }
 
@@ -102,7 +102,7 @@ function installedFolder({ path, owner }: LockFile, entry: LockEntry, folder: st
   return { folder, locked, isOfProject: owner === "project" };
 }
 
-/** The folder, nothing where there is none, or why it is not used. */
+/** The folder, `undefined` if there is none, or why it is not used. */
 function findFolder(
   { lock, places, digests }: Collecting,
   entry: LockEntry,
@@ -110,7 +110,7 @@ function findFolder(
 ): Result<string | undefined, Diagnostic> {
   const folder = lockedFolder(places, lock, entry);
   if (!isFolder(folder)) {
-    // As in a fresh checkout that brings copies along: one that is what the lock records is the skill itself.
+    // As in a fresh checkout with copies: one that matches the lock is the skill itself.
     const isIt = (copy: InstalledCopy) => isFolder(copy.folder) && digests.of(copy.folder) === entry.digest;
     return done(copies.find(isIt)?.folder);
   }
@@ -127,12 +127,12 @@ function copiesOf(lock: LockFile, entry: LockEntry): readonly InstalledCopy[] {
     .map((folder) => ({ folder, name: entry.name, digests: digestsOf(entry) }));
 }
 
-/** An update that was cut off may have left a copy as it was before. */
+/** An interrupted update may have left an earlier copy. */
 function digestsOf({ digest, previous }: LockEntry): readonly string[] {
   return previous ? [digest, previous.digest] : [digest];
 }
 
-/** Whether a copy is what was installed. Where that cannot be told, the lock's word holds: it never gives more trust. */
+/** Whether a copy is what was installed. If that is unknown, the lock counts: it never gives more trust. */
 export function mayHold(digest: string | undefined, recorded: readonly string[]): boolean {
   return digest === undefined || recorded.includes(digest);
 }
@@ -141,7 +141,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // Missing or out of reach, which is reported as missing.
+    return false; // Missing or unreachable, which is reported as missing.
   }
 }
 
@@ -157,8 +157,9 @@ function reportMissing(path: string, names: readonly string[]): Diagnostic {
     path,
     message: `The lock records skills that are not on this machine: ${list}.`,
     hint: forReader({
-      command: "`metier install` restores them, `metier remove <skill>` takes one out of the lock.",
-      program: "`install()` restores them, `remove()` takes one out of the lock.",
+      command:
+        "Restore them with `metier install`, or remove one from the lock with `metier remove <skill>`.",
+      program: "Restore them with `install()`, or remove one from the lock with `remove()`.",
     }),
   };
 }
@@ -169,23 +170,23 @@ export function reportOutside(path: string, folder: string): Diagnostic {
     code: "lock.outside-project",
     severity: "error",
     path,
-    message: `The project's lock names \`${folder}\`, which leads out of the project; it is not used.`,
-    hint: "Install it for yourself, without `--project`, if you want it.",
+    message: `The project's lock names \`${folder}\`, which is outside the project; it is not used.`,
+    hint: "If you want it, install it for yourself, without `--project`.",
   };
 }
 
-/** Also said of copies for other clients, by the catalog. */
+/** Also reported for other clients' copies, by the catalog. */
 export function reportChanged(folder: string, name: string): Diagnostic {
   return {
     code: "lock.changed-copy",
     severity: "warning",
     path: folder,
-    message: `\`${folder}\` is a copy of the installed skill \`${name}\` that was changed since; it counts as a skill of its own.`,
+    message: `\`${folder}\` is a modified copy of the installed skill \`${name}\`; it counts as a separate skill.`,
     hint: forReader({
       command:
-        "`metier verify` shows what differs, `metier install` restores it; `metier remove` forgets the installed one.",
+        "See the differences with `metier verify`, restore it with `metier install`, or forget the installed one with `metier remove`.",
       program:
-        "`verify()` shows what differs, `install()` restores it; `remove()` forgets the installed one.",
+        "See the differences with `verify()`, restore it with `install()`, or forget the installed one with `remove()`.",
     }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The skills of the sources that a program brings, read into folders of their own (`shelf.ts`). Bounded in time, number and
- * size; what a source does wrong is a diagnostic, and where it cannot be asked, its skills stay as they were last read.
+ * Reads the skills of program sources into their own folders (`shelf.ts`). Bounded in time, number and size; a source's
+ * mistakes are diagnostics, and if it cannot be asked, its skills stay as last read.
  */
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { checkContainedPath } from "@metier/base/files";
@@ -12,13 +12,13 @@ import type { Shelf, ShelvedFile, ShelvedSkill } from "./shelf.ts";
 import { type SkillRoot, scopeRank } from "./skill-roots.ts";
 import { type SkillSource, type SourceCall, sourceAddress } from "./skill-source.ts";
 
-/** What sources brought: a root for each skill. */
+/** What sources provided: a root for each skill. */
 interface SourcedSkills {
   readonly roots: readonly SkillRoot[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** How much is taken of one source. */
+/** Limits for one source. */
 export const SHELF_LIMITS = {
   skills: 10_000,
   filesPerSkill: 2_000,
@@ -32,7 +32,7 @@ const MOST_AT_ONCE = 16;
 const MOST_ID_BYTES = 1_024;
 const SKILL_FILE = "SKILL.md";
 
-/** A skill as it was read last. */
+/** A skill as last read. */
 interface KnownSkill extends ShelvedSkill {
   readonly version?: string | undefined;
 }
@@ -54,7 +54,7 @@ interface SourceReader {
   read(order: readonly Scope[]): Promise<SourcedSkills>;
 }
 
-/** Remembers what it read, so that a skill whose version is the same is not read again. */
+/** Remembers what it read, so that a skill with the same version is not read again. */
 export function openSources(sources: readonly SkillSource[], shelf: Shelf): SourceReader {
   const known = new Map<SkillSource, Known>();
   return {
@@ -116,7 +116,7 @@ async function readListed(reading: Reading): Promise<Known> {
   const { source, known } = reading;
   const listed = await ask(reading, (call) => source.list(call));
   if (!listed.ok || !Array.isArray(listed.value)) {
-    const why = listed.ok ? "`list` gave no list" : listed.refusal;
+    const why = listed.ok ? "`list` did not return a list" : listed.refusal;
     report(reading, undefined, known.size > 0 ? "source.stale" : "source.failed", why);
     return known;
   }
@@ -137,7 +137,7 @@ interface CheckedEntry {
 
 function checkEntries(reading: Reading, listed: readonly unknown[]): readonly CheckedEntry[] {
   if (listed.length > SHELF_LIMITS.skills) {
-    const why = `it lists ${listed.length} skills; the first ${SHELF_LIMITS.skills} are taken`;
+    const why = `it lists ${listed.length} skills; only the first ${SHELF_LIMITS.skills} are used`;
     report(reading, undefined, "source.limit", why);
   }
   const seen = new Set<string>();
@@ -146,7 +146,7 @@ function checkEntries(reading: Reading, listed: readonly unknown[]): readonly Ch
     const checked = checkEntry(entry);
     if (!checked.ok) report(reading, undefined, "source.entry", checked.refusal);
     else if (seen.has(checked.value.id)) {
-      report(reading, checked.value.id, "source.entry", "two entries have this id; the first one is taken");
+      report(reading, checked.value.id, "source.entry", "two entries have this id; the first one is used");
     } else {
       seen.add(checked.value.id);
       entries.push(checked.value);
@@ -155,22 +155,22 @@ function checkEntries(reading: Reading, listed: readonly unknown[]): readonly Ch
   return entries;
 }
 
-/** A source may be JavaScript, or hold what a stranger wrote, so nothing is taken for granted. */
+/** A source may be JavaScript, or contain a stranger's data, so nothing is taken for granted. */
 function checkEntry(entry: unknown): Result<CheckedEntry, string> {
-  if (typeof entry !== "object" || entry === null) return refused("an entry of its list is no object");
+  if (typeof entry !== "object" || entry === null) return refused("an entry of its list is not an object");
   const { id, name, files = [], version } = entry as Readonly<Record<string, unknown>>;
   if (typeof id !== "string" || id === "" || Buffer.byteLength(id) > MOST_ID_BYTES) {
-    return refused("an entry of its list has no `id` as a text of at most 1,024 bytes");
+    return refused("an entry of its list has no `id` string of at most 1,024 bytes");
   }
   const shown = showValue(id);
   const folder = name ?? id.split("/").filter(Boolean).at(-1);
   const checked = checkContainedPath(folder);
   if (!checked.ok || checked.segments.length !== 1) {
-    return refused(`the entry ${shown} has no \`name\` that a folder could have`);
+    return refused(`the entry ${shown} has no \`name\` that is valid for a folder`);
   }
   if (version !== undefined && typeof version !== "string")
-    return refused(`the \`version\` of ${shown} is no text`);
-  if (!Array.isArray(files)) return refused(`\`files\` of ${shown} is no list`);
+    return refused(`the \`version\` of ${shown} is not a string`);
+  if (!Array.isArray(files)) return refused(`\`files\` of ${shown} is not a list`);
   if (files.length >= SHELF_LIMITS.filesPerSkill) {
     return refused(`${shown} has more than ${SHELF_LIMITS.filesPerSkill} files`);
   }
@@ -185,7 +185,7 @@ function checkEntry(entry: unknown): Result<CheckedEntry, string> {
   return done({ id, name: checked.path, version, files: list });
 }
 
-/** As it was before, where it cannot be read now. */
+/** As before, if it cannot be read now. */
 async function readEntry(reading: Reading, entry: CheckedEntry): Promise<KnownSkill | undefined> {
   const { known, shelf } = reading;
   const before = known.get(entry.id);
@@ -220,7 +220,7 @@ async function readFiles(
     const said = await ask(reading, (call) => source.read(id, path, call));
     const content = said.ok ? toBytes(said.value) : undefined;
     if (content === undefined) {
-      const why = said.ok ? "it is neither a text nor bytes" : said.refusal;
+      const why = said.ok ? "it is neither a string nor bytes" : said.refusal;
       return refused({ code: "source.failed", why: `${showValue(path)}: ${why}` });
     }
     bytesLeft -= content.length;
@@ -234,7 +234,7 @@ async function readFiles(
 
 function tellLimit(size: number, leftOfSkill: number, leftOfSource: number): string | undefined {
   const { bytesPerFile, bytesPerSkill, bytes } = SHELF_LIMITS;
-  if (size > bytesPerFile) return `it has ${size} bytes; a file may have ${bytesPerFile}`;
+  if (size > bytesPerFile) return `it has ${size} bytes; the limit for a file is ${bytesPerFile} bytes`;
   if (leftOfSkill < 0) return `with it the skill has more than ${bytesPerSkill} bytes`;
   return leftOfSource < 0 ? `with it the source has more than ${bytes} bytes` : undefined;
 }
@@ -242,7 +242,7 @@ function tellLimit(size: number, leftOfSkill: number, leftOfSource: number): str
 function toBytes(content: unknown): Uint8Array | undefined {
   if (typeof content === "string") return Buffer.from(content);
   if (content instanceof ArrayBuffer) return new Uint8Array(content);
-  // Of a view, a copy: the program may go on to use its buffer.
+  // A copy of a view: the program may reuse its buffer.
   return content instanceof Uint8Array ? Uint8Array.from(content) : undefined;
 }
 
@@ -276,10 +276,10 @@ function tellFault(fault: unknown): string {
 }
 
 const HINTS: Partial<Record<DiagnosticCode, string>> = {
-  "source.failed": "Mend the source, then `reload()`.",
-  "source.stale": "It is used as it was read last. Mend the source, then `reload()`.",
-  "source.entry": "An entry has `id`, and may have `name`, `files` and `version`.",
-  "source.limit": "Keep large files elsewhere, or divide the source.",
+  "source.failed": "Fix the source, then call `reload()`.",
+  "source.stale": "The last version that was read is used. Fix the source, then call `reload()`.",
+  "source.entry": "An entry needs `id`, and may have `name`, `files` and `version`.",
+  "source.limit": "Store large files elsewhere, or split the source.",
 };
 
 function report(

@@ -1,7 +1,7 @@
 /**
- * The search for skills below one root: bounded, deterministic, and never silent about what it leaves out. Finds places;
- * reads no skill file. A folder with a skill file is a skill; skill files below it are part of its content and are
- * reported, unless nested skills were asked for.
+ * Searches one root for skills: bounded, deterministic, and reports everything it leaves out. Finds paths; reads no
+ * skill file. A folder with a skill file is a skill; skill files inside it belong to its content and are reported,
+ * unless nested skills are enabled.
  */
 import { type Stats, statSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
@@ -40,8 +40,8 @@ export function searchRoot(root: SkillRoot, options: SearchOptions): SearchedRoo
 }
 
 /**
- * The same in steps, one for each folder at the top: whoever reads the skills that were found so far before the next step
- * reads them while their folder is at hand. What is given between steps only grows; the last word is the answer.
+ * The same in steps, one per top folder: a caller that reads the skills found so far before the next step reads them
+ * while their folder is cached. Intermediate results only grow; the return value is final.
  */
 export function* searchSteps(
   root: SkillRoot,
@@ -49,7 +49,7 @@ export function* searchSteps(
 ): Generator<readonly FoundCandidate[], SearchedRoot, undefined> {
   const search = newSearch(realPathOr(root.path), options);
   const { found, diagnostics } = search;
-  // Of an installed skill the answer alone counts: what else lies in its folder is left out of it.
+  // For an installed skill only the result counts: other content of its folder is left out.
   const isOwn = root.locked !== undefined || root.source !== undefined;
   const steps = searchPath(search, root);
   let step = steps.next();
@@ -60,7 +60,7 @@ export function* searchSteps(
   return { outcome: step.value, found: isOwn ? ownSkill(found, root) : found, diagnostics };
 }
 
-/** What else lies in an installed skill's folder is its content; without a skill file it is no skill. */
+/** Other content of an installed skill's folder belongs to it; without a skill file it is not a skill. */
 function ownSkill(found: readonly FoundCandidate[], { path }: SkillRoot): readonly FoundCandidate[] {
   return found.filter(({ candidate }) => candidate.directory === path).slice(0, 1);
 }
@@ -81,7 +81,7 @@ function* searchPath(search: Search, root: SkillRoot): Generator<undefined, Root
     search.report(path, FINDINGS.unreadable(path));
     return "unreadable";
   }
-  // A project's skills folder is the project's own word; as a link it may not point the search somewhere else.
+  // A project controls its skills folder, so as a link it may not point the search elsewhere.
   if (leavesProject(root, search.realRoot)) {
     search.report(path, FINDINGS.leavesProject(path, search.realRoot));
     return "link-escapes";
@@ -92,7 +92,7 @@ function* searchPath(search: Search, root: SkillRoot): Generator<undefined, Root
   return stats.isFile() ? searchFile(search, root) : notADirectory(search, root);
 }
 
-/** A root may be a skill file when it was asked for by name. */
+/** A root may be a skill file if it was requested by name. */
 function searchFile(search: Search, root: SkillRoot): RootOutcome {
   const form = formOfFile(root.path);
   if (!root.explicit || form === undefined) return notADirectory(search, root);
@@ -118,12 +118,12 @@ interface Folder {
   readonly path: string;
   readonly real: string;
   readonly depth: number;
-  /** The root, asked for by name: it may be a skill folder itself. */
+  /** The root, requested by name: it may be a skill folder itself. */
   readonly explicit?: boolean;
   readonly rules?: IgnoreRules | undefined;
-  /** A `.gitignore` hides it: it is searched only to say what it hides. */
+  /** A `.gitignore` hides it: it is searched only to report what it hides. */
   readonly ignored?: boolean;
-  /** The skill it lies below, with what that skill may still cost. */
+  /** The enclosing skill, with the rest of its limit. */
   readonly inside?: EnclosingSkill | undefined;
 }
 
@@ -138,7 +138,7 @@ interface OpenedFolder {
   readonly inside: EnclosingSkill | undefined;
 }
 
-/** The root itself: a step for each folder in it. */
+/** The root itself: one step per folder in it. */
 function* searchTop(search: Search, folder: Folder): Generator<undefined, RootOutcome, undefined> {
   const known = search.refind();
   if (known !== undefined) {
@@ -168,7 +168,7 @@ function searchFolder(search: Search, folder: Folder): void {
   followLinks(search, opened);
 }
 
-/** Lists a folder and takes its skill file, or says what became of it. */
+/** Lists a folder and takes its skill file, or reports what happened to it. */
 function openFolder(search: Search, folder: Folder): OpenedFolder | RootOutcome {
   const listing = list(search, folder);
   if (listing === undefined) return "unreadable";
@@ -197,7 +197,7 @@ function followLinks(search: Search, { here, listing, inside }: OpenedFolder): v
   for (const name of listing.links) if (!isSkillFileName(name)) followLink(search, here, name);
 }
 
-/** Takes the folder's skill file, the exact name first; says what becomes of others. Returns the path it took. */
+/** Takes the folder's skill file, the exact name first; reports the others. Returns the path it took. */
 function takeSkillFile(search: Search, folder: Folder, listing: ListedFolder): string | undefined {
   const linked = listing.links.length > 0 ? listing.links.filter(isSkillFileName) : listing.links;
   const names = linked.length > 0 ? [...listing.skillFiles, ...linked] : [...listing.skillFiles];
@@ -235,7 +235,9 @@ function enterFolder(search: Search, parent: Folder, name: string, inside: Enclo
   });
 }
 
-/** A link to a skill file, a flat skill or a folder: followed into known roots only. Whether a file was taken. */
+/**
+ * A link to a skill file, a flat skill or a folder: followed only into known roots. Returns whether a file was taken.
+ */
 function followLink(search: Search, parent: Folder, name: string): boolean {
   if (!spendPlace(search, parent.inside)) return false;
   const path = below(parent.path, name);
@@ -258,7 +260,7 @@ function followLink(search: Search, parent: Folder, name: string): boolean {
 }
 
 function enterLinkedFolder(search: Search, parent: Folder, path: string, real: string): void {
-  // A link to a folder it stands in would lead in circles.
+  // A link to a parent folder would lead in circles.
   if (isInside(parent.real, real) || search.linked.has(real) || SKIPPED_FOLDERS.has(basename(real))) return;
   search.linked.add(real);
   if (isTooDeep(search, parent, path)) return;
@@ -266,7 +268,7 @@ function enterLinkedFolder(search: Search, parent: Folder, path: string, real: s
   searchFolder(search, { path, real, depth: parent.depth + 1, rules: parent.rules, ignored });
 }
 
-/** Whether a folder below this one lies deeper than is searched; said once, for all that deep are left out alike. */
+/** Whether a folder inside this one is too deep to search; reported once for all of them. */
 function isTooDeep(search: Search, { depth }: Folder, path: string): boolean {
   if (depth < search.limits.depth) return false;
   search.report(path, FINDINGS.depth(path, search), "depth");
@@ -274,8 +276,8 @@ function isTooDeep(search: Search, { depth }: Folder, path: string): boolean {
 }
 
 /**
- * Whether the file is the folder's skill: found, or part of an enclosing skill; not one that is hidden.
- * `target` is where it leads, if it is a link.
+ * Whether the file is the folder's skill: found, or part of an enclosing skill; not a hidden one. `target` is its link
+ * target, if it is a link.
  */
 function takeFile(search: Search, folder: Folder, name: string, target?: string): boolean {
   const file = below(folder.path, name);
@@ -303,7 +305,7 @@ function list(search: Search, folder: Folder): ListedFolder | undefined {
   }
 }
 
-/** Whether a folder with this many entries may be searched, by what is left of the limits on entries of any kind. */
+/** Whether a folder with this many entries may be searched within the remaining limits on entries. */
 function spendListing(search: Search, { inside }: Folder, entries: number): boolean {
   const { limits, used } = search;
   used.all += entries;
@@ -313,7 +315,7 @@ function spendListing(search: Search, { inside }: Folder, entries: number): bool
   return inside.left >= 0 || refuse(search, dirname(inside.skillFile), limits.entriesPerSkill);
 }
 
-/** Whether one more place may be looked at, by what is left of the limit on places outside of skills. */
+/** Whether one more path may be checked within the remaining limit on paths outside skills. */
 function spendPlace(search: Search, inside: EnclosingSkill | undefined): boolean {
   if (inside) return true;
   search.used.places += 1;
@@ -327,12 +329,12 @@ function refuse(search: Search, path: string, limit: number): false {
   return false;
 }
 
-/** The real path of an entry that is no link: `path` itself, the same string, unless a link led to the folder. */
+/** The real path of an entry that is not a link: `path` itself, the same string, unless a link led to the folder. */
 function realBelow(folder: Folder, name: string, path: string): string {
   return folder.real === folder.path ? path : below(folder.real, name);
 }
 
-/** Both parts are clean already; `join` would take them apart again, for every entry of the search. */
+/** Both parts are already normalized; `join` would parse them again for every entry of the search. */
 function below(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }

@@ -1,6 +1,6 @@
 /**
- * The state of one search: what was found, what is left of the limits, and what is said about the places it does not use,
- * in one file so that it says everything alike.
+ * The state of one search: what was found, what is left of the limits, and all messages about paths it does not use, in
+ * one file for consistency.
  */
 
 import { basename, join } from "node:path";
@@ -12,20 +12,20 @@ import { isSkillFileName, type ListFolder, readFolderListing } from "./skill-fil
 
 export interface FoundCandidate {
   readonly candidate: SkillCandidate;
-  /** Where the skill file really is, all links resolved: what trust and duplicates are decided on. */
+  /** The skill file's real path, with all links resolved: trust and duplicates are decided on it. */
   readonly realFile: string;
 }
 
 export type RootOutcome = "searched" | "missing" | "not-a-directory" | "unreadable" | "link-escapes";
 
 export interface SearchOptions {
-  /** Real paths of the roots in use: a link may lead into any of them, and nowhere else. */
+  /** Real paths of the roots in use: a link may lead only into one of them. */
   readonly knownRoots: readonly string[];
-  /** Whether a skill below another is a skill of its own. */
+  /** Whether a skill inside another is a separate skill. */
   readonly nested: boolean;
   readonly limits?: SearchLimits;
   readonly listFolder?: ListFolder | undefined;
-  /** The skill files, all of them in folders below the root, if it is known what a search would find. */
+  /** The skill files, all in folders inside the root, if the result of a search is already known. */
   readonly refind?: (() => readonly string[] | undefined) | undefined;
 }
 
@@ -40,9 +40,9 @@ export interface Search {
   /** Real paths of folders entered through a link: each is entered once, so that links cannot multiply. */
   readonly linked: Set<string>;
   readonly used: { places: number; all: number };
-  /** Whether a link may lead to `path`: into a known root and nowhere else. */
+  /** Whether a link may lead to `path`: only into a known root. */
   isKnown(path: string): boolean;
-  /** With `once`, what stands for all findings alike: only the first of them is said. */
+  /** With `once`, one message for all similar findings: only the first is reported. */
   report(path: string, finding: Finding, once?: string): void;
 }
 
@@ -66,22 +66,22 @@ export function newSearch(realRoot: string, options: SearchOptions): Search {
     report(path, [code, severity, message, hint], once) {
       if (once !== undefined && said.has(once)) return;
       if (once !== undefined) said.add(once);
-      // A skill file has lines; where it is not read, its first one stands for it.
+      // A skill file has lines; if it is not read, its first one stands for it.
       const line = isSkillFileName(basename(path)) ? { line: 1 } : {};
       diagnostics.push({ code, severity, path, ...line, message, hint });
     },
   };
 }
 
-/** How far a search for skills goes. A limit that bites is a diagnostic. */
+/** The limits of a search for skills. Reaching one is a diagnostic. */
 export interface SearchLimits {
-  /** Folders deeper than this below a root are not searched. */
+  /** Deeper folders below a root are not searched. */
   readonly depth: number;
-  /** Places looked at per root: folders, links and flat skill files outside of skill folders. */
+  /** Paths checked per root: folders, links and flat skill files outside skill folders. */
   readonly entries: number;
-  /** Entries looked at inside one skill folder, in search of nested skill files. */
+  /** Entries checked inside one skill folder, to find nested skill files. */
   readonly entriesPerSkill: number;
-  /** Entries looked at per root in all: what a hostile tree can cost. */
+  /** Entries checked per root in total: what a hostile tree can cost. */
   readonly entriesInAll: number;
 }
 
@@ -92,33 +92,33 @@ const SEARCH_LIMITS: SearchLimits = {
   entriesInAll: 400_000,
 };
 
-/** Never entered: large, and never the home of a skill. */
+/** Never entered: large, and never contains a skill. */
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 type Finding = readonly [code: DiagnosticCode, severity: Severity, message: string, hint: string];
 
-/** What is said of a place that the search does not use. */
+/** The message about a path that the search does not use. */
 export const FINDINGS = {
   missing: (path: string): Finding => [
     "source.missing",
     "error",
     `The skills path \`${path}\` does not exist.`,
     forReader({
-      command: "Correct the path, or remove it from `--path` or `skills.paths`.",
-      program: "Correct the path, or remove it from `paths` or `skills.paths`.",
+      command: "Fix the path, or remove it from `--path` or `skills.paths`.",
+      program: "Fix the path, or remove it from `paths` or `skills.paths`.",
     }),
   ],
   unreadable: (path: string): Finding => [
     "source.unreadable",
     "error",
-    `The skills path \`${path}\` may not be read.`,
-    "Check its permissions and those of the folders above it.",
+    `The skills path \`${path}\` cannot be read: permission denied.`,
+    "Check its permissions and those of its parent folders.",
   ],
   leavesProject: (path: string, target: string): Finding => [
     "link.escapes",
     "error",
-    `The skills folder \`${path}\` is a link out of the project, to \`${target}\`; it is not searched.`,
-    "Name the target in `skills.paths` of your own config if you want its skills.",
+    `The skills folder \`${path}\` is a link to \`${target}\`, outside the project; it is not searched.`,
+    "If you want its skills, add the target to `skills.paths` in your own config.",
   ],
   notADirectory: (path: string, explicit: boolean): Finding => [
     "source.not-a-directory",
@@ -129,67 +129,67 @@ export const FINDINGS = {
   nested: (file: string, parentSkill: string): Finding => [
     "scan.nested-skill",
     "info",
-    `\`${file}\` lies below the skill \`${parentSkill}\` and is part of its content.`,
-    "Set `skills.nested = true` to treat it as a skill of its own, or move it out.",
+    `\`${file}\` is inside the skill \`${parentSkill}\` and belongs to it.`,
+    "Set `skills.nested = true` to make it a separate skill, or move it out.",
   ],
   ignored: (file: string): Finding => [
     "scan.ignored",
     "info",
     `A \`.gitignore\` hides \`${file}\`; it is not used.`,
     forReader({
-      command: "Name its folder with `--path` to use it all the same.",
-      program: "Name its folder in `paths` to use it all the same.",
+      command: "To use it anyway, name its folder with `--path`.",
+      program: "To use it anyway, name its folder in `paths`.",
     }),
   ],
   dangling: (link: string): Finding => [
     "link.dangling",
     "warning",
-    `The link \`${link}\` leads nowhere.`,
-    "Remove the link, or restore what it pointed to.",
+    `The link \`${link}\` is broken.`,
+    "Remove the link, or restore its target.",
   ],
   escape: (link: string, target: string): Finding => [
     "link.escapes",
     "error",
-    `The link \`${link}\` leads out of every skills folder, to \`${target}\`; it is not followed.`,
-    "Copy the skill here, or name the folder it is in under `skills.paths`.",
+    `The link \`${link}\` points to \`${target}\`, outside every skills folder; it is not followed.`,
+    "Copy the skill here, or add its folder to `skills.paths`.",
   ],
   skillFileInRoot: (file: string, root: string): Finding => [
     "scan.skill-file-in-root",
     "warning",
-    `\`${file}\` stands in a skills folder, not in a folder of its own; it is not used.`,
+    `\`${file}\` is directly in a skills folder, without its own folder; it is not used.`,
     `Move it to \`${join(root, "<name>", "SKILL.md")}\`.`,
   ],
   secondFile: (file: string, used: string): Finding => [
     "scan.second-skill-file",
     "warning",
-    `\`${file}\` stands beside \`${used}\`, which is the one that is read.`,
+    `\`${file}\` is next to \`${used}\`, which is used instead.`,
     "Keep one skill file per folder.",
   ],
   specialFile: (file: string): Finding => [
     "scan.special-file",
     "warning",
-    `\`${file}\` is not a regular file and is not read.`,
-    "Replace it by a regular file.",
+    `\`${file}\` is not a regular file, so it is not read.`,
+    "Replace it with a regular file.",
   ],
   unlistable: (folder: string, isTop: boolean, error: unknown): Finding => [
     "source.unreadable",
     isTop ? "error" : "warning",
     `\`${folder}\` cannot be listed: ${error instanceof Error ? error.message : String(error)}`,
-    "Check its permissions; what lies below it was not searched.",
+    "Check its permissions; its contents were not searched.",
   ],
   depth: (folder: string, { limits, realRoot }: Search): Finding => [
     "scan.depth-limit",
     "info",
-    `\`${folder}\` lies more than ${limits.depth} folders below \`${realRoot}\`; folders that deep were not searched.`,
+    `\`${folder}\` is more than ${limits.depth} folders below \`${realRoot}\`; folders that deep were not searched.`,
     forReader({
-      command: "Point `--path` at a folder further down if skills are there.",
-      program: "Point `paths` at a folder further down if skills are there.",
+      command: "If it contains skills, point `--path` at a deeper folder.",
+      program: "If it contains skills, point `paths` at a deeper folder.",
     }),
   ],
   entryLimit: (path: string, limit: number): Finding => [
     "scan.entry-limit",
     "warning",
-    `More than ${limit} files and folders lie below \`${path}\`; the rest was not searched.`,
+    `\`${path}\` contains more than ${limit} files and folders; the rest was not searched.`,
     forReader({
       command: "Point `skills.paths` or `--path` at smaller folders.",
       program: "Point `skills.paths` or `paths` at smaller folders.",

@@ -1,6 +1,6 @@
 /**
- * Where skills that are in no folder get one: each under the digest of its content, put in place by one rename, never
- * changed. Under the cache folder, or, where nothing may be kept or written there, in a folder that ends with the process.
+ * Gives skills without a folder one: each under the digest of its content, put in place by one rename, never changed.
+ * In the cache folder or, if nothing may be stored or written there, in a folder that ends with the process.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -18,27 +18,27 @@ import { digestBytes } from "@metier/base/digest";
 import { removeFolder } from "@metier/base/files";
 import { digestFiles, type IdentifiedFile, identifyFolder } from "../trust/content-identity.ts";
 
-/** A file that is to stand in a skill's folder. */
+/** A file for a skill's folder. */
 export interface ShelvedFile {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly executable: boolean;
 }
 
-/** Where a skill's files are now, and what they are. */
+/** Where a skill's files are now, and their content identity. */
 export interface ShelvedSkill {
   readonly folder: string;
   readonly digest: string;
 }
 
 export interface Shelf {
-  /** `name` is a single path segment, and the paths of the files are contained: both were checked. */
+  /** `name` is a single path segment, and the files' paths are contained: both were checked. */
   put(name: string, files: readonly ShelvedFile[]): ShelvedSkill;
-  /** Whether the files are still there and still what they were. */
+  /** Whether the files still exist unchanged. */
   holds(skill: ShelvedSkill): boolean;
 }
 
-/** Nothing is written before the first skill is put there. */
+/** Nothing is written before the first skill is added. */
 export function openShelf(cacheFolder: string | undefined): Shelf {
   let place: string | undefined;
   const open = (): string => {
@@ -75,7 +75,7 @@ function digestOf(files: readonly ShelvedFile[]): string {
   return digestFiles(identified.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))));
 }
 
-/** Another process may be quicker; what is there and wrong is replaced. */
+/** Another process may be faster; wrong content is replaced. */
 function fill(
   shelf: string,
   shelved: ShelvedSkill,
@@ -104,7 +104,7 @@ function fill(
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** `undefined` where it cannot be written. What no load has asked for in a month is removed. */
+/** `undefined` if it cannot be written. Removes what no load has used in a month. */
 function openKept(cacheFolder: string | undefined): string | undefined {
   if (cacheFolder === undefined) return undefined;
   const shelf = join(cacheFolder, "sources");
@@ -137,7 +137,7 @@ function removeTemporary(): void {
   for (const folder of temporary) removeFolder(folder);
 }
 
-/** Its age is that of its last use by a load. */
+/** Its age counts from its last use by a load. */
 function touch(folder: string): void {
   try {
     const now = new Date();

@@ -1,6 +1,6 @@
 /**
- * Which files can be skills: by their names, as the listing of a folder has them, and by the `.gitignore` files at and below
- * a skills root. Also what a file's skill is called by default. Reads folders, never a skill file.
+ * Which files can be skills: by name in a folder's listing, and by the `.gitignore` files in a skills root. Also a
+ * file's default skill name. Reads folders, never a skill file.
  */
 import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, extname, join, relative, sep } from "node:path";
@@ -9,23 +9,23 @@ import { compareText, compileGlob } from "@metier/base/text";
 import { nameInStore } from "../lock/lock.ts";
 import type { SkillCandidate, SkillForm } from "../skill/skill.ts";
 
-/** What a folder holds, as far as the search for skills cares. Small enough to be kept in the index. */
+/** What a folder contains, as far as the search cares. Small enough for the index. */
 export interface ListedFolder {
   readonly folders: readonly string[];
   /** `SKILL.md` in any case. */
   readonly skillFiles: readonly string[];
-  /** `.md`, `.yaml` and `.yml` files that are not skill files; kept for the top of a root only. */
+  /** `.md`, `.yaml` and `.yml` files that are not skill files; kept only for the top of a root. */
   readonly flatFiles: readonly string[];
-  /** Symbolic links, wherever they lead. */
+  /** Symbolic links, whatever their targets. */
   readonly links: readonly string[];
-  /** Entries with a skill file's name that are neither file, folder nor link. */
+  /** Entries with a skill file's name that are not a file, folder or link. */
   readonly specialFiles: readonly string[];
   readonly hasGitignore: boolean;
-  /** How many entries the folder has in all. */
+  /** The folder's total number of entries. */
   readonly entries: number;
 }
 
-/** Lists a folder; throws what `readdir` throws. The index stands in for it where nothing changed. */
+/** Lists a folder; throws what `readdir` throws. The index replaces it if nothing changed. */
 export type ListFolder = (path: string, top: boolean) => ListedFolder;
 
 const FLAT_FILE = /\.(?:md|ya?ml)$/i;
@@ -36,7 +36,7 @@ export function isSkillFileName(name: string): boolean {
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** A folder with nothing that a search cares about. */
+/** A folder without anything relevant to a search. */
 export const EMPTY_LISTING: Omit<ListedFolder, "entries"> = Object.freeze({
   folders: NONE,
   skillFiles: NONE,
@@ -46,7 +46,7 @@ export const EMPTY_LISTING: Omit<ListedFolder, "entries"> = Object.freeze({
   hasGitignore: false,
 });
 
-/** What most skill folders are: `SKILL.md` and nothing else of the kind. */
+/** What most skill folders are: `SKILL.md` and nothing else relevant. */
 export const PLAIN_LISTING: Omit<ListedFolder, "entries"> = Object.freeze({
   ...EMPTY_LISTING,
   skillFiles: Object.freeze(["SKILL.md"]),
@@ -80,7 +80,7 @@ function sortEntries(entries: readonly Dirent[], top: boolean): ListedFolder {
   return { folders, skillFiles, flatFiles, links, specialFiles, hasGitignore, entries: entries.length };
 }
 
-/** `undefined` when a file of that name cannot be a skill. */
+/** `undefined` if a file of that name cannot be a skill. */
 export function formOfFile(file: string): SkillForm | undefined {
   const name = file.slice(file.lastIndexOf(sep) + 1);
   if (isSkillFileName(name)) return "directory";
@@ -89,32 +89,32 @@ export function formOfFile(file: string): SkillForm | undefined {
   return ending === ".yaml" || ending === ".yml" ? "yaml" : undefined;
 }
 
-/** `directory` is the folder the file stands in, for callers that know it. */
+/** `directory` is the file's folder, for callers that know it. */
 export function candidateForFile(
   file: string,
   form: SkillForm,
   directory: string = dirname(file),
 ): SkillCandidate {
-  // Paths are clean here; cutting them is quicker than taking them apart, and there are thousands.
+  // Paths are normalized here; slicing them is faster than parsing, and there are thousands.
   const folder = directory.slice(directory.lastIndexOf(sep) + 1);
-  // In the store a folder's name is the skill's with a part of its digest.
+  // In the store, a folder's name is the skill's name with part of its digest.
   const defaultName = form === "directory" ? (nameInStore(folder) ?? folder) : basename(file, extname(file));
   return { form, file, directory, defaultName };
 }
 
 // `.gitignore` files never apply to the root itself, and rules from above it do not count: a project that ignores its
-// `.claude` folder still has the skills in it. Both the rules and the names they are held against may be hostile, so they
-// are matched step by step, never as a regular expression.
+// `.claude` folder still has the skills in it. Both the rules and the names may be hostile, so they are matched step by
+// step, never as a regular expression.
 
 const MAX_GITIGNORE_BYTES = 64 * 1024;
 const MAX_RULES = 1000;
 
 export interface IgnoreRules {
-  /** Whether the rules of this folder and those above it, up to the root, hide `path`. */
+  /** Whether the rules of this folder and its parents, up to the root, hide `path`. */
   hides(path: string, isFolder: boolean): boolean;
 }
 
-/** The rules of `folder` on top of those that already hold there. An unreadable file adds none. */
+/** The rules of `folder` in addition to those that already apply. An unreadable file adds none. */
 export function addGitignore(folder: string, outer: IgnoreRules | undefined): IgnoreRules | undefined {
   const file = readBounded(join(folder, ".gitignore"), MAX_GITIGNORE_BYTES);
   if (!file.ok) return outer;
@@ -129,11 +129,11 @@ export function addGitignore(folder: string, outer: IgnoreRules | undefined): Ig
 interface Rule {
   readonly hides: boolean;
   readonly foldersOnly: boolean;
-  /** Each matches one segment of a path; `undefined` is `**`, any number of them. */
+  /** Each matches one path segment; `undefined` is `**`, any number of them. */
   readonly segments: readonly (((segment: string) => boolean) | undefined)[];
 }
 
-/** Answers with the last rule's word on a path below the file's folder; `undefined` when no rule speaks of it. */
+/** The last matching rule's decision on a path in the file's folder; `undefined` if no rule matches. */
 export function compileGitignore(
   text: string,
 ): (path: readonly string[], isFolder: boolean) => boolean | undefined {
@@ -160,11 +160,11 @@ function parseRule(line: string): Rule | undefined {
   return { hides: !isNegated, foldersOnly, segments: isAnchored ? segments : [undefined, ...segments] };
 }
 
-/** Row by row: which beginnings of the path the rule's first segments match. At most rule times path steps. */
+/** Row by row: which path prefixes the rule's first segments match. At most rule times path steps. */
 function matches(rule: Rule["segments"], path: readonly string[]): boolean {
   let reached: readonly boolean[] = [true, ...path.map(() => false)];
   for (const [index, test] of rule.entries()) {
-    // `a/**` is everything below `a`, not `a` itself.
+    // `a/**` is everything inside `a`, not `a` itself.
     const isLast = index > 0 && index === rule.length - 1;
     if (test === undefined && isLast) return reached.slice(0, -1).includes(true);
     reached = test === undefined ? reachAll(reached) : reachOne(reached, path, test);
@@ -172,7 +172,7 @@ function matches(rule: Rule["segments"], path: readonly string[]): boolean {
   return reached[path.length] ?? false;
 }
 
-/** `**`: from every beginning that was reached, all the longer ones. */
+/** `**`: all extensions of every prefix that was reached. */
 function reachAll(reached: readonly boolean[]): readonly boolean[] {
   const first = reached.indexOf(true);
   return reached.map((_, length) => first !== -1 && length >= first);

@@ -1,6 +1,6 @@
 /**
- * Where skills come from, for a working directory and a configuration: every place that is searched, with its rank and what
- * it means for trust; and what MCP servers have said of theirs. The search itself is `search-root.ts`.
+ * Where skills come from, for a working directory and a configuration: every searched path, with its rank and its
+ * meaning for trust; and what MCP servers declared. `search-root.ts` does the search.
  */
 
 import { basename, isAbsolute, join } from "node:path";
@@ -15,27 +15,27 @@ import type { Scope } from "../skill/skill-name.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
 import type { InstalledFolder } from "./installed-skills.ts";
 
-/** A place that is searched for skills. */
+/** A path that is searched for skills. */
 export interface SkillRoot {
-  /** The scope of the skills in it. */
+  /** The scope of its skills. */
   readonly scope: Scope;
   /** Absolute; a folder of skills, a skill folder or a skill file. */
   readonly path: string;
-  /** What it means for trust. */
+  /** Its meaning for trust. */
   readonly kind: RootKind;
-  /** Higher overrides lower; two roots of one rank conflict over a name instead. */
+  /** Higher overrides lower; two roots with the same rank conflict over a name instead. */
   readonly rank: number;
-  /** Asked for by name (`--path`, `skills.paths`): that it is missing is worth saying. */
+  /** Requested by name (`--path`, `skills.paths`): if it is missing, that is reported. */
   readonly explicit: boolean;
-  /** What a folder grant for this root binds to: the project, or the folder itself. */
+  /** What a folder grant for this root is bound to: the project, or the folder itself. */
   readonly grantFolder: string;
-  /** The root is the folder of this one skill, and of no other. */
+  /** The root is the folder of only this skill. */
   readonly locked?: LockedSkill;
-  /** The root is the folder of this one skill of a source of the program. */
+  /** The root is the folder of only this skill from a program source. */
   readonly source?: SourceOrigin;
 }
 
-/** Where a link of a skill may lead when it is used. No other skill is reached through an installed one's folder. */
+/** Where a skill's link may lead on use. An installed skill's folder never leads to another skill. */
 export function linkTargets(
   roots: readonly Pick<SkillRoot, "path" | "locked" | "source">[],
 ): readonly string[] {
@@ -46,9 +46,9 @@ interface RootInputs {
   readonly config: SkillsConfig;
   readonly places: Places;
   readonly project: ProjectFolders;
-  /** The package's own skills, when they are wanted. */
+  /** The package's own skills, if wanted. */
   readonly bundledFolder?: string | undefined;
-  /** Folders the embedding program brings. */
+  /** Folders from the embedding program. */
   readonly integrationFolders: readonly string[];
   /** What the locks record. */
   readonly installed?: readonly InstalledFolder[] | undefined;
@@ -59,7 +59,7 @@ interface SkillRoots {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Room between two scopes for the ranks of roots within one. */
+/** Rank distance between two scopes, for the roots within one. */
 const SCOPE_STEP = 1000;
 
 export function scopeRank(order: readonly Scope[], scope: Scope): number {
@@ -101,7 +101,7 @@ export function defaultRoots(inputs: RootInputs): SkillRoots {
   return { roots: withoutRepeats(roots), diagnostics: [...project.foreign, ...foreign].map(reportForeign) };
 }
 
-/** The nearest folder wins, whichever of its directories a skill is in. */
+/** The nearest folder wins, whichever of its directories contains the skill. */
 function projectRoots(
   directories: readonly string[],
   { folders, root }: ProjectFolders,
@@ -118,7 +118,7 @@ function projectRoots(
   );
 }
 
-/** `~/.claude/skills` and `~/.agents/skills`: other programs install into them without asking Metier's user. */
+/** `~/.claude/skills` and `~/.agents/skills`: other programs install into them without asking the user of Metier. */
 function isFilledByOthers(path: string): boolean {
   return [".claude", ".agents"].includes(basename(join(path, "..")));
 }
@@ -126,8 +126,8 @@ function isFilledByOthers(path: string): boolean {
 const KIND_ORDER: Record<RootKind, number> = { own: 0, vouched: 1, foreign: 2 };
 
 /**
- * One folder is searched once. Your own comes first, so that a project cannot take a folder of yours out of your hands
- * by linking to it; then where it counts most.
+ * A folder is searched once. Your own comes first, so that a project cannot take over your folder by linking to it;
+ * then where it counts most.
  */
 function withoutRepeats(roots: readonly SkillRoot[]): readonly SkillRoot[] {
   const seen = new Set<string>();
@@ -150,20 +150,20 @@ function reportForeign(folder: string): Diagnostic {
     path: folder,
     message: `\`${folder}\` belongs to another user, so it is not searched for project skills.`,
     hint: forReader({
-      command: "Name a skills folder in it with `--path` if you want its skills.",
-      program: "Name a skills folder in it in `paths` if you want its skills.",
+      command: "If you want its skills, name a skills folder in it with `--path`.",
+      program: "If you want its skills, name a skills folder in it in `paths`.",
     }),
   };
 }
 
-/** A skill of an MCP server, as the server declared it: known without asking it again. The `install` package reads these. */
+/** A skill of an MCP server, as the server declared it: known without asking again. Read by the `install` package. */
 export interface RemoteSkill {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   readonly origin: RemoteOrigin;
-  /** As the server declares it; held against the file when that is fetched. */
+  /** As declared by the server; compared with the file when that is fetched. */
   readonly frontmatter: Readonly<Record<string, Json>> & { readonly name: string };
-  /** Where its files are put when it is used. */
+  /** Where its files are put on use. */
   readonly folder: string;
 }
 

@@ -1,7 +1,6 @@
 /**
- * What a skill is, byte for byte: the unit of skill grants, lockfile entries and reports. No file is left out.
- * A link enters as its target text and is never followed. Computed when one of these needs it; a list takes what
- * is known by the stamps of the files.
+ * A skill's exact content: the basis of skill grants, lock entries and reports. Covers every file. A link counts as its
+ * target text and is never followed. Computed on demand; a list uses what is known from the files' timestamps.
  */
 import { createHash } from "node:crypto";
 import {
@@ -41,33 +40,33 @@ export interface ContentIdentity {
 }
 
 export interface IdentifiedFile {
-  /** Below the skill's folder, with `/` between segments. */
+  /** In the skill's folder, with `/` between segments. */
   readonly path: string;
   /** A file, or a link, which is never followed. */
   readonly kind: "file" | "link";
-  /** In bytes; of a link, the length of its target. */
+  /** In bytes; for a link, the length of its target. */
   readonly size: number;
   /** For anyone: owner, group or others. Never true for a link, nor on Windows. */
   readonly executable: boolean;
-  /** `sha256:…` of the content; of a link, of its target. */
+  /** `sha256:…` of the content; for a link, of its target. */
   readonly digest: string;
 }
 
 export interface StampedFile extends IdentifiedFile {
-  /** Device, inode, mode, size and times: as long as they stay, so does the content. */
+  /** Device, inode, mode, size and times: while they stay the same, so does the content. */
   readonly stamp: string;
 }
 
 export type ContentChange = "added" | "removed" | "changed" | "mode";
 
 export interface FileChange {
-  /** Below the skill's folder, with `/`. */
+  /** In the skill's folder, with `/`. */
   readonly path: string;
-  /** What became of the file. */
+  /** What happened to the file. */
   readonly change: ContentChange;
 }
 
-/** Hashes a skill's folder; of a flat skill, its one file under its file name. */
+/** Hashes a skill's folder; for a flat skill, its one file under its file name. */
 export function identifyContent(
   content: SkillContent,
   limits: IdentityLimits = IDENTITY_LIMITS,
@@ -75,7 +74,7 @@ export function identifyContent(
   return identifyListing(listContent(content, limits), limits);
 }
 
-/** The same for a folder as such, whichever file in it is the skill's. */
+/** The same for a folder, whichever of its files is the skill's. */
 export function identifyFolder(
   folder: string,
   limits: IdentityLimits = IDENTITY_LIMITS,
@@ -100,7 +99,7 @@ function identifyListing(
 }
 
 /**
- * The digest of content with these files. Per file, in the order given: u32be path length, path, u64be size, one mode
+ * The digest of content with these files. Per file, in the given order: u32be path length, path, u64be size, one mode
  * byte, the file's 32-byte SHA-256.
  */
 export function digestFiles(files: readonly IdentifiedFile[]): string {
@@ -121,7 +120,9 @@ export function digestFiles(files: readonly IdentifiedFile[]): string {
   return `sha256:${hash.digest("hex")}`;
 }
 
-/** The executable bit; 2 for a link, or a file that holds a path could be swapped for a link to that path. */
+/**
+ * The executable bit; 2 for a link, so that a file with a path as content cannot be swapped for a link to that path.
+ */
 function modeByte(file: IdentifiedFile): 0 | 1 | 2 {
   if (file.kind === "link") return 2;
   return file.executable ? 1 : 0;
@@ -153,13 +154,13 @@ export function compareFile(
 }
 
 const CHUNK = 1024 * 1024;
-/** Never through a link, and never waiting for the other end of a FIFO that took the file's place. */
+/** Never through a link, and never blocking on a FIFO that replaced the file. */
 export const OPEN_FLAGS: number =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
  * Hashes one file or link of at most `maxBytes`. Stamp and digest come from the same open file, and a file that changes
- * while it is read has neither: a digest never belongs to other bytes than its stamp.
+ * during reading has neither: a digest always belongs to the same bytes as its stamp.
  */
 export function identifyFile(entry: ContentFile, maxBytes: number): Result<StampedFile, Diagnostic> {
   try {
@@ -188,7 +189,7 @@ function identifyRegularFile({ path, file }: ContentFile, maxBytes: number): Res
     const before = fstatSync(descriptor, { bigint: true });
     if (!before.isFile()) return refuseUnstable(file);
     if (before.size > maxBytes) {
-      const message = `It has ${before.size} bytes, and a skill of the size allowed has ${maxBytes} left for it.`;
+      const message = `It has ${before.size} bytes, but only ${maxBytes} of the skill's size limit are left.`;
       return refuseIdentity("identity.limit", file, message);
     }
     const size = Number(before.size);
@@ -203,12 +204,12 @@ function identifyRegularFile({ path, file }: ContentFile, maxBytes: number): Res
   }
 }
 
-/** `undefined` when the file does not hold exactly `size` bytes. */
+/** `undefined` if the file does not have exactly `size` bytes. */
 function hashBytes(descriptor: number, size: number): string | undefined {
   // One byte more than expected, to notice a file that has grown.
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK, size + 1));
   if (size < CHUNK && readSync(descriptor, chunk, 0, chunk.length, 0) === size)
-    return digestBytes(chunk.subarray(0, size)); // Fewer than asked for: this is its end.
+    return digestBytes(chunk.subarray(0, size)); // Fewer than requested: this is its end.
   const hash = createHash("sha256");
   let total = 0;
   for (let read = readSync(descriptor, chunk); read > 0; read = readSync(descriptor, chunk)) {
@@ -220,11 +221,11 @@ function hashBytes(descriptor: number, size: number): string | undefined {
 }
 
 function refuseUnstable(file: string): Refused<Diagnostic> {
-  return refuseIdentity("identity.unstable", file, "It changed while it was read.");
+  return refuseIdentity("identity.unstable", file, "It changed during reading.");
 }
 
 export interface KnownDigests {
-  /** The content identity of a folder; `undefined` where it cannot be told within the limits. */
+  /** A folder's content identity; `undefined` if it cannot be determined within the limits. */
   of(folder: string): string | undefined;
 }
 
@@ -234,9 +235,9 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 /**
- * What copies of installed skills are, for lists: hashed once, and known from then on as long as no stamp of a file differs.
- * Only a cache under the home folder, and never asked for a use. Hashing is bounded, since a project's lock may name anything
- * in the project. Without a cache folder everything is hashed each time.
+ * The content of installed skills' copies, for lists: hashed once, and then known while no file's stamp differs. Only a
+ * cache in the home folder, and never used for a use. Hashing is bounded, since a project's lock may name anything in
+ * the project. Without a cache folder everything is hashed each time.
  */
 export function openKnownDigests(cacheFolder: string | undefined): KnownDigests {
   let bytesLeft = MAX_HASHED_BYTES;
@@ -257,7 +258,7 @@ export function openKnownDigests(cacheFolder: string | undefined): KnownDigests 
   };
 }
 
-/** By its path, the stamp of each file. */
+/** By path, each file's stamp. */
 type Stamps = Readonly<Record<string, unknown>>;
 
 function recall(record: string, folder: string): string | undefined {
@@ -267,7 +268,7 @@ function recall(record: string, folder: string): string | undefined {
     const { digest, stamps } = JSON.parse(read.text) as { readonly digest: unknown; readonly stamps: Stamps };
     return typeof digest === "string" && hasStamps(folder, stamps) ? digest : undefined;
   } catch {
-    return undefined; // Damaged, or a file went away: it is hashed again.
+    return undefined; // Damaged, or a file was removed: it is hashed again.
   }
 }
 
@@ -285,6 +286,6 @@ function keep(record: string, { digest, files }: ContentIdentity): void {
   try {
     writeAtomic(record, JSON.stringify({ digest, stamps }), { flush: false });
   } catch {
-    // No room or no permission: the next list hashes it again.
+    // No space or no permission: the next list hashes it again.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a skill is trusted, and why, in one sentence that says what to do. Deciding is pure: paths are real
- * paths, grants are read and checked before. Nothing is trusted for the path it was written as.
+ * Decides whether a skill is trusted, and why, in one sentence that says what to do. The decision is pure: paths are
+ * real paths, grants are read and checked before. Nothing is trusted because of the path it was written as.
  */
 
 import { isInside, type Places } from "@metier/base/places";
@@ -30,32 +30,32 @@ export type Embedding = "library" | "command-line";
 export interface TrustRoot {
   readonly kind: RootKind;
   readonly realPath: string;
-  /** What a folder grant for this root binds to: the project, or the folder itself. */
+  /** What a folder grant for this root is bound to: the project, or the folder itself. */
   readonly grantFolder: string;
-  /** The root itself was reached over a link, so it may lie in another root. */
+  /** The root itself was reached through a link, so it may be in another root. */
   readonly isLink?: boolean;
 }
 
 export interface TrustInput {
   readonly name: string;
   readonly scope: Scope;
-  /** The root the skill was found under. */
+  /** The root where the skill was found. */
   readonly root: TrustRoot;
-  /** Of the skill's folder, or of the file of a flat skill; `""` for a skill given as an object. */
+  /** Of the skill's folder, or a flat skill's file; `""` for a skill defined in code. */
   readonly realPath: string;
-  /** Every root that is searched: a link may lead from one into another. */
+  /** Every searched root: a link may lead from one into another. */
   readonly knownRoots: readonly TrustRoot[];
   readonly embedding: Embedding;
   readonly folderGrants: readonly FolderGrant[];
-  /** What became of the user's grant for this skill, if there is one. */
+  /** The state of the user's grant for this skill, if there is one. */
   readonly skillGrant?: GrantCheck;
-  /** Real paths; each counts with everything below it. */
+  /** Real paths; each includes everything in it. */
   readonly trustedPaths: readonly string[];
-  /** The source of the program that brings it: no path decides about it. */
+  /** The program source that provides it: no path decides about it. */
   readonly source?: string | undefined;
 }
 
-/** The most specific decision wins: the skill's own grant, then the nearest folder, then what its root stands for. */
+/** The most specific decision wins: the skill's own grant, then the nearest folder, then its root's kind. */
 export function decideTrust(input: TrustInput): TrustDecision {
   if (input.skillGrant?.valid) return trusted("You trusted its content, and it is unchanged.");
   const { root, realPath } = input;
@@ -67,14 +67,14 @@ export function decideTrust(input: TrustInput): TrustDecision {
 }
 
 /**
- * Whether values of the user's config may reach the skill. A project's skill needs a grant for that in the library
+ * Whether values from the user's config may reach the skill. A project's skill needs a grant for that in the library
  * too: the program vouches for the folder, but the values are the user's.
  */
 export function decideUserValues(input: TrustInput): TrustDecision {
   return decideTrust(input.scope === "project" ? { ...input, embedding: "command-line" } : input);
 }
 
-/** For a skill reached over a link: the lowest answer among the innermost roots that hold it. */
+/** For a skill reached through a link: the lowest answer among the innermost roots that contain it. */
 function decideWhereItStands(input: TrustInput, stays: boolean): TrustDecision {
   const holders = input.knownRoots.filter((root) => isInside(input.realPath, root.realPath));
   const depth = Math.max(0, ...holders.map((root) => root.realPath.length));
@@ -82,14 +82,14 @@ function decideWhereItStands(input: TrustInput, stays: boolean): TrustDecision {
     .filter((root) => root.realPath.length === depth)
     .map((root) => decideFor(input, root, input.realPath));
   if (decisions.length === 0 && !stays) {
-    return untrusted(`A link leads to \`${input.realPath}\`, which is in no skills folder that is searched.`);
+    return untrusted(`A link points to \`${input.realPath}\`, which is not in a searched skills folder.`);
   }
   const lowest = decisions.find((decision) => decision.level === "untrusted");
-  return lowest ?? trusted("The link stays within folders that are trusted.");
+  return lowest ?? trusted("The link stays within trusted folders.");
 }
 
 function decideFor(input: TrustInput, root: TrustRoot, path: string): TrustDecision {
-  if (root.kind === "own") return trusted(OWN_REASONS[input.scope] ?? "It stands in a folder of your own.");
+  if (root.kind === "own") return trusted(OWN_REASONS[input.scope] ?? "It is in your own folder.");
   const grant = nearestFolderGrant(input.folderGrants, path);
   const [trustedPath] = input.trustedPaths
     .filter((candidate) => isInside(path, candidate))
@@ -101,15 +101,15 @@ function decideFor(input: TrustInput, root: TrustRoot, path: string): TrustDecis
     });
     return untrusted(`You declined to trust \`${grant.path}\`; ${how}.`);
   }
-  if (trustedPath !== undefined) return trusted(`\`trusted-paths\` names \`${trustedPath}\`.`);
+  if (trustedPath !== undefined) return trusted(`\`trusted-paths\` contains \`${trustedPath}\`.`);
   const change = describeBrokenGrant(input);
   if (input.source !== undefined) {
     const until = 'unless that says `trust: "trusted"`';
-    return untrusted(change ?? `It comes from the source \`${input.source}\`, and is untrusted ${until}.`);
+    return untrusted(change ?? `It comes from the source \`${input.source}\` and is untrusted ${until}.`);
   }
   if (root.kind === "foreign") {
     const until = forReader({
-      command: `${trustCommand(input.name)} or \`trusted-paths\` in your config says otherwise`,
+      command: `${trustCommand(input.name)} or \`trusted-paths\` in your config changes that`,
       program: "`trustedPaths`, or `trusted-paths` in the user's config, names its folder",
       upload: () => "an admin grants exactly this content",
     });
@@ -129,7 +129,7 @@ function decideFor(input: TrustInput, root: TrustRoot, path: string): TrustDecis
 
 const OWN_REASONS: Partial<Record<Scope, string>> = {
   bundled: "It is part of Metier.",
-  integration: "The embedding program brings it.",
+  integration: "The embedding program provides it.",
 };
 
 const MOST_CHANGES_SHOWN = 3;
@@ -141,7 +141,7 @@ function describeBrokenGrant({ name, skillGrant }: TrustInput): string | undefin
     command: `${trustCommand(name)} trusts it again`,
     program: "have the user trust it again",
   });
-  return `It is no longer what you trusted: ${what} Look at it, then ${how}.`;
+  return `It is no longer what you trusted: ${what} Review it, then ${how}.`;
 }
 
 /** A few of them, in words. */
@@ -150,7 +150,7 @@ function describeChanges(changes: readonly FileChange[]): string {
     .slice(0, MOST_CHANGES_SHOWN)
     .map(({ path, change }) => `\`${path}\` ${CHANGE_WORDS[change]}`);
   const more = changes.length - shown.length;
-  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ") || "the recorded content differs";
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ") || "the recorded content is different";
 }
 
 const CHANGE_WORDS: Record<FileChange["change"], string> = {
@@ -160,7 +160,7 @@ const CHANGE_WORDS: Record<FileChange["change"], string> = {
   mode: "changed its executable bit",
 };
 
-/** Meant to be pasted into a shell, so a folder's name must not be able to act there. */
+/** Meant to be pasted into a shell, so a folder's name must be harmless there. */
 export function trustCommand(...words: readonly string[]): string {
   const quote = (word: string): string =>
     /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
@@ -175,15 +175,15 @@ function untrusted(reason: string): TrustDecision {
   return { level: "untrusted", reason };
 }
 
-// A skill of an MCP server is trusted only if the user approved exactly the files that the server declares. Where its files
-// are put makes no difference, nor does a grant for the same bytes from elsewhere.
+// A skill of an MCP server is trusted only if the user approved exactly the files that the server declares. Where its
+// files are stored makes no difference, nor does a grant for the same bytes from elsewhere.
 
-/** Where a grant says that it stood: no path, so no file on disk is ever meant by it. */
+/** The location in a grant: not a path, so it never means a file on disk. */
 export function remoteLocation({ server, uri }: Pick<RemoteOrigin, "server" | "uri">): string {
   return `mcp:${server}:${uri}`;
 }
 
-/** What the files are, before any of them was fetched. */
+/** The files' content identity, before any of them was fetched. */
 export function identifyRemote(files: readonly RemoteFile[]): string {
   return digestFiles(toIdentified(files));
 }
@@ -196,22 +196,22 @@ export function decideRemoteTrust(name: string, remote: RemoteOrigin, grants: Gr
     program: `\`remote.approve("${name}")\``,
   });
   if (grant === undefined)
-    return untrusted(`It comes from ${server}, and is untrusted until ${approve} approves it.`);
+    return untrusted(`It comes from ${server} and is untrusted until ${approve} approves it.`);
   if (grant.digest === remote.digest)
-    return trusted(`You approved it as ${server} declares it, and it is unchanged.`);
+    return trusted(`You approved it as declared by ${server}, and it is unchanged.`);
   const what = describeChanges(changesSince(grant, remote));
   return untrusted(
-    `It is no longer what you approved of ${server}: ${what}. Look at it, then ${approve} approves it again.`,
+    `It is no longer what you approved from ${server}: ${what}. Review it, then ${approve} approves it again.`,
   );
 }
 
-/** What the server has changed since the approval; nothing where there is none. */
+/** What the server has changed since the approval; `undefined` if there is none. */
 export function remoteChanges(remote: RemoteOrigin, grants: Grants): readonly FileChange[] {
   const grant = findGrant(remote, grants);
   return grant ? changesSince(grant, remote) : [];
 }
 
-/** Records the user's approval of the files as they are declared; none has to be fetched for it. */
+/** Records the user's approval of the declared files; none must be fetched for it. */
 export function approveRemote(
   places: Pick<Places, "grantsFile">,
   name: string,
@@ -231,7 +231,7 @@ function findGrant(remote: RemoteOrigin, { skills }: Grants): SkillGrant | undef
   return skills.findLast((grant) => grant.location === location);
 }
 
-/** As they are written here: none can be executed, and none is a link. */
+/** As they are written here: none is executable, and none is a link. */
 function toIdentified(files: readonly RemoteFile[]): readonly IdentifiedFile[] {
   return files
     .map(({ path, size, digest }) => ({ path, kind: "file", size, executable: false, digest }) as const)

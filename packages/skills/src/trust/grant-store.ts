@@ -1,6 +1,6 @@
 /**
- * The user's grants on disk, `<home>/.metier/grants.json`: read, added to, taken from. Every change re-reads the file
- * under a lock and replaces it whole. A file that cannot be used grants nothing and is never overwritten, only moved.
+ * The user's grants on disk, `<home>/.metier/grants.json`. Every change reads the file again under a lock and replaces
+ * it as a whole. An unusable file grants nothing and is never overwritten, only moved.
  */
 
 import { randomUUID } from "node:crypto";
@@ -28,11 +28,11 @@ import { type FolderGrant, type Grants, parseGrants, renderGrants, type SkillGra
 type GrantPlaces = Pick<Places, "grantsFile">;
 
 export interface StoredGrants extends Grants {
-  /** What is wrong with the file of grants. */
+  /** What is wrong with the grants file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A grant that was recorded, and what was to be said about the file. */
+/** A recorded grant, and any message about the file. */
 export interface Recorded<Grant> {
   readonly grant: Grant;
   readonly diagnostics: readonly Diagnostic[];
@@ -49,7 +49,7 @@ export function readGrants({ grantsFile }: GrantPlaces): StoredGrants {
   return { ...NO_GRANTS, diagnostics: [reportUnusable(grantsFile, read.refusal)] };
 }
 
-/** Records yes or no for a folder, in place of what was recorded for it before. */
+/** Records yes or no for a folder, replacing an earlier decision. */
 export function grantFolder(
   places: GrantPlaces,
   decision: Omit<FolderGrant, "decidedAt">,
@@ -69,8 +69,8 @@ export function grantFolder(
 }
 
 /**
- * Records trust in a skill as `identity` saw it: pass the one that was shown to the user, so that what was looked at
- * is what is granted. Replaces an earlier grant for that name and place.
+ * Records trust in a skill as `identity` saw it: pass the one shown to the user, so that exactly what was reviewed is
+ * granted. Replaces an earlier grant for that name and location.
  */
 export function grantSkill(
   places: GrantPlaces,
@@ -85,7 +85,7 @@ export function grantSkill(
   return { grant, diagnostics };
 }
 
-/** Forgets decisions, also recorded refusals; tells which. What is not granted is asked about again. */
+/** Forgets decisions, including refusals; returns which. What is not granted is asked about again. */
 export function revoke(
   places: GrantPlaces,
   target: RevokeTarget,
@@ -108,7 +108,7 @@ export function revoke(
   return { revoked, diagnostics };
 }
 
-/** The same for skills by where they stood; tells which grants were taken back. */
+/** The same for skills by location; returns the revoked grants. */
 export function revokeLocations(
   places: GrantPlaces,
   goes: (location: string) => boolean,
@@ -122,7 +122,7 @@ export function revokeLocations(
   return revoked;
 }
 
-/** Returning the same grants means: nothing to write. */
+/** Returning the same grants means that there is nothing to write. */
 function changeGrants(
   { grantsFile }: GrantPlaces,
   change: (grants: Grants) => Grants,
@@ -135,21 +135,21 @@ function changeGrants(
     if (!isHeld()) throw lockLost(grantsFile);
     const diagnostics = read.ok ? [] : [keepAside(grantsFile, read.refusal)];
     if (!writeAtomic(grantsFile, renderGrants(after), { onlyIf: isHeld })) throw lockLost(grantsFile);
-    chmodSync(grantsFile, 0o600); // An older file may have been readable for others, and its mode was kept.
+    chmodSync(grantsFile, 0o600); // An older file may have been readable by others, and its mode was kept.
     return diagnostics;
   });
 }
 
 function lockLost(grantsFile: string): MetierError {
-  const message = `The lock of \`${grantsFile}\` was lost to another process; nothing was granted or revoked.`;
+  const message = `Another process took the lock of \`${grantsFile}\`; nothing was granted or revoked.`;
   return new MetierError("internal.fault", message, { hint: "Run the command again." });
 }
 
 function reportUnusable(grantsFile: string, problem: string): Diagnostic {
-  const message = `The file of grants is not used: ${problem}. Nothing counts as granted.`;
+  const message = `The grants file is ignored: ${problem}. Nothing counts as granted.`;
   const hint = forReader({
-    command: "Repair or remove it; `metier trust` makes a new one and keeps this one under another name.",
-    program: "Repair or remove it.",
+    command: "Fix or remove it; `metier trust` creates a new one and keeps this one under another name.",
+    program: "Fix or remove it.",
   });
   return { code: "trust.grants-unusable", severity: "warning", path: grantsFile, message, hint };
 }
@@ -157,12 +157,12 @@ function reportUnusable(grantsFile: string, problem: string): Diagnostic {
 function keepAside(grantsFile: string, problem: string): Diagnostic {
   const kept = `${grantsFile}.broken-${randomUUID()}`;
   renameSync(grantsFile, kept);
-  const message = `The old file of grants could not be used (${problem}) and was kept as \`${kept}\`.`;
-  const hint = "Grant again what it held, then delete it.";
+  const message = `The old grants file was not usable (${problem}) and was kept as \`${kept}\`.`;
+  const hint = "Grant its entries again, then delete it.";
   return { code: "trust.grants-kept-aside", severity: "warning", path: kept, message, hint };
 }
 
-/** The grants, none for a missing file, or why the file cannot be used. */
+/** The grants, none for a missing file, or why the file is unusable. */
 function readFile(grantsFile: string): Result<Grants, string> {
   let descriptor: number;
   try {
@@ -170,9 +170,7 @@ function readFile(grantsFile: string): Result<Grants, string> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return done(NO_GRANTS);
-    return refused(
-      code === "ELOOP" ? "it is a link, and grants are only read from a file in place" : message,
-    );
+    return refused(code === "ELOOP" ? "it is a link, but grants are read only from a regular file" : message);
   }
   try {
     const unsafety = findUnsafety(descriptor);
@@ -192,7 +190,7 @@ function findUnsafety(descriptor: number): string | undefined {
   if (stats.size > MAX_BYTES) return `it is larger than ${MAX_BYTES} bytes`;
   if (user === undefined) return undefined;
   if (stats.uid !== user && stats.uid !== 0 && user !== 0) return `it belongs to user ${stats.uid}`;
-  return (stats.mode & 0o022) === 0 ? undefined : "others than you can write to it (`chmod 600` it)";
+  return (stats.mode & 0o022) === 0 ? undefined : "other users can write to it (run `chmod 600` on it)";
 }
 
 function realFolder(path: string): string | undefined {
@@ -200,6 +198,6 @@ function realFolder(path: string): string | undefined {
     const real = realpathSync.native(path);
     return statSync(real).isDirectory() ? real : undefined;
   } catch {
-    return undefined; // Missing or unreachable: the caller says so.
+    return undefined; // Missing or unreachable: the caller reports it.
   }
 }

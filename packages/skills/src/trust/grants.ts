@@ -1,6 +1,6 @@
 /**
- * What a user decided to trust, as data, its form in `grants.json` (`grant-store.ts` reads and writes the file), and what the
- * decisions come to on this disk now.
+ * A user's trust decisions as data, their form in `grants.json` (`grant-store.ts` reads and writes the file), and what
+ * they mean for the current files.
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -29,29 +29,29 @@ import {
   type SkillContent,
 } from "./list-content.ts";
 
-/** A decision about a folder and everything below it. Survives edits. */
+/** A decision about a folder and everything in it. Survives edits. */
 export interface FolderGrant {
   /** The real path. */
   readonly path: string;
   /** `denied` is a recorded no: the question is not asked again. */
   readonly decision: "trusted" | "denied";
-  /** `sha256:…` of the folder's project config file, when that was part of the decision. */
+  /** `sha256:…` of the folder's project config file, if that was part of the decision. */
   readonly configDigest?: string | undefined;
-  /** The same of a config file that was refused while the folder stays trusted. */
+  /** The same for a config file that was refused while the folder stays trusted. */
   readonly refusedConfigDigest?: string | undefined;
   /** When the user decided, in ISO 8601. */
   readonly decidedAt: string;
 }
 
-/** A decision about one skill as it is, byte for byte. Any change to its content ends it. */
+/** A decision about one skill's exact content. Any change to its content ends it. */
 export interface SkillGrant {
   /** The skill's name. */
   readonly name: string;
-  /** Where the skill file stood. */
+  /** Where the skill file was. */
   readonly location: string;
   /** The content identity. */
   readonly digest: string;
-  /** The files as they were then. */
+  /** The files at that time. */
   readonly files: readonly StampedFile[];
   /** When the user decided, in ISO 8601. */
   readonly decidedAt: string;
@@ -66,7 +66,7 @@ export interface Grants {
 
 const GRANTS_VERSION = 1;
 
-/** The decision that counts for a real path: the one on the nearest folder above it. */
+/** The decision for a real path: that of the nearest folder above it. */
 export function nearestFolderGrant(
   folders: readonly FolderGrant[],
   realPath: string,
@@ -75,7 +75,7 @@ export function nearestFolderGrant(
   return above.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
-/** Whether a folder's project config may count in full: it was part of the decision, and is still the same. */
+/** Whether a folder's project config may count in full: it was part of the decision, and is unchanged. */
 export function isConfigGranted(
   folders: readonly FolderGrant[],
   realFolder: string,
@@ -85,7 +85,7 @@ export function isConfigGranted(
   return grant?.decision === "trusted" && grant.configDigest === configDigest;
 }
 
-/** The grants that may hold for a skill, likeliest first: those made where it stands, then those of its name. */
+/** The grants that may apply to a skill, likeliest first: those made at its location, then those with its name. */
 export function findSkillGrants(
   skills: readonly SkillGrant[],
   name: string,
@@ -103,7 +103,7 @@ export function renderGrants(grants: Grants): string {
 }
 
 /**
- * The grants in the text, or what is wrong with it. Taken whole or not at all: a half-understood list of grants is not a
+ * The grants in the text, or what is wrong with it. All or nothing: a partly understood list of grants is not a
  * decision.
  */
 export function parseGrants(text: string): Result<Grants, string> {
@@ -116,7 +116,7 @@ export function parseGrants(text: string): Result<Grants, string> {
   if (!isJsonObject(value)) return refused("it is not a JSON object");
   if (value.version !== GRANTS_VERSION) {
     const written = JSON.stringify(value.version)?.slice(0, 40);
-    return refused(`its version is ${written}, and this Metier reads version ${GRANTS_VERSION}`);
+    return refused(`its version is ${written}; this Metier supports version ${GRANTS_VERSION}`);
   }
   const folders = readList(value.folders, readFolderGrant);
   if (!folders) return refused("`folders` is not a list of folder grants");
@@ -125,7 +125,7 @@ export function parseGrants(text: string): Result<Grants, string> {
   return done({ folders, skills });
 }
 
-// Each reader takes the named fields into a fresh object, so nothing else in the file comes along.
+// Each reader copies the named fields into a fresh object, so nothing else in the file comes along.
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -174,8 +174,8 @@ export type GrantCheck =
   | { readonly valid: false; readonly changes: readonly FileChange[]; readonly diagnostic?: Diagnostic };
 
 /**
- * Whether a skill grant still holds. For a use (`rehash`) everything is hashed anew. For a list the stamps stored with the
- * grant answer; only a file whose stamp differs (touched, restored, on a renumbered device) is hashed to know.
+ * Whether a skill grant still holds. For a use (`rehash`) everything is hashed again. For a list the grant's stored
+ * stamps answer; only a file with a different stamp (touched, restored, on a renumbered device) is hashed.
  */
 export function checkSkillGrant(
   grant: SkillGrant,
@@ -185,7 +185,7 @@ export function checkSkillGrant(
   return rehash ? compareWithGrant(grant, identifyContent(content)) : checkStamps(grant, content);
 }
 
-/** For content that was hashed just now. */
+/** For content that was just hashed. */
 export function compareWithGrant(
   grant: SkillGrant,
   identified: Result<ContentIdentity, Diagnostic>,
@@ -230,8 +230,8 @@ function compareEntry(
 }
 
 /**
- * The `trusted-paths` of the config by their real paths: only what exists can be trusted. `configured` are absolute
- * paths as written; a link counts as where it leads now.
+ * The config's `trusted-paths` as real paths: only what exists can be trusted. `configured` are absolute paths as
+ * written; a link counts as its current target.
  */
 export function resolveTrustedPaths(configured: readonly string[]): {
   readonly paths: readonly string[];
@@ -243,8 +243,8 @@ export function resolveTrustedPaths(configured: readonly string[]): {
     try {
       paths.push(realpathSync.native(path));
     } catch {
-      const message = `The trusted path \`${path}\` does not exist, so nothing is trusted for it.`;
-      const hint = "Correct or remove it in `trusted-paths`.";
+      const message = `The trusted path \`${path}\` does not exist, so it has no effect.`;
+      const hint = "Fix or remove it in `trusted-paths`.";
       diagnostics.push({ code: "trust.path-missing", severity: "warning", path, message, hint });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Which files make up a skill: everything below its folder, or the one file of a flat skill.
- * Hashes nothing; a skill that cannot be covered whole gives a diagnostic instead of a part.
+ * The files of a skill: everything in its folder, or a flat skill's one file. Hashes nothing; a skill that cannot be
+ * covered completely gives a diagnostic instead of a part.
  */
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { isInside } from "@metier/base/places";
 import { done, type Refused, type Result, refused } from "@metier/base/result";
 import type { SkillForm } from "../skill/skill.ts";
 
-/** Where a skill's content is. A `Skill` of a catalog is one. */
+/** Where a skill's content is. A catalog's `Skill` is one. */
 export interface SkillContent {
   readonly form: SkillForm;
   /** The skill file, absolute. */
@@ -27,7 +27,7 @@ export interface IdentityLimits {
 export const IDENTITY_LIMITS: IdentityLimits = { entries: 20_000, bytes: 512 * 1024 * 1024 };
 
 export interface ContentFile {
-  /** Its name in the identity: below the skill's folder, with `/` between segments. */
+  /** Its name in the identity: in the skill's folder, with `/` between segments. */
   readonly path: string;
   /** Where it is read, absolute. */
   readonly file: string;
@@ -36,7 +36,7 @@ export interface ContentFile {
 
 export type ContentListing = Result<readonly ContentFile[], Diagnostic>;
 
-/** The folder or flat file itself may be reached over a link; below it, links are entries like any other. */
+/** The folder or flat file itself may be reached through a link; inside it, links are entries like any other. */
 export function listContent(content: SkillContent, limits: IdentityLimits = IDENTITY_LIMITS): ContentListing {
   let skillFile: string;
   let root: string;
@@ -47,24 +47,24 @@ export function listContent(content: SkillContent, limits: IdentityLimits = IDEN
   } catch (error) {
     return refuseUnreadable(content.location, error);
   }
-  // A flat skill goes by the name it is reached by, which is also its default skill name.
+  // A flat skill uses the name it is reached by, which is also its default skill name.
   if (root === skillFile) {
     return done([{ path: basename(content.location), file: skillFile, kind: "file" }]);
   }
   if (!isInside(skillFile, root)) {
-    const message = `The skill file leads out of its folder, to \`${skillFile}\`: the folder does not tell its content.`;
+    const message = `The skill file is outside its folder, at \`${skillFile}\`, so the folder does not determine its content.`;
     return refuseIdentity("identity.skill-file-outside", content.location, message);
   }
   return coverFolder(root, listFiles(root, limits.entries));
 }
 
-/** Above a file that is reached over no link there is none either. */
+/** A file that is reached without a link has none above it. */
 function realFolder({ location, directory }: SkillContent, skillFile: string): string {
   const isReal = skillFile === location && dirname(location) === directory;
   return isReal ? directory : realpathSync.native(directory);
 }
 
-/** The same for a folder as such, whichever file in it is the skill's. */
+/** The same for a folder, whichever of its files is the skill's. */
 export function listFolderContent(folder: string, limits: IdentityLimits = IDENTITY_LIMITS): ContentListing {
   try {
     const root = realpathSync.native(folder);
@@ -100,7 +100,7 @@ function refuseSpecial(file: string): Refused<Diagnostic> {
   return refuseIdentity(
     "identity.special-file",
     file,
-    "It is not a regular file, so no digest can cover it.",
+    "It is not a regular file, so it cannot have a digest.",
   );
 }
 
@@ -109,13 +109,13 @@ type IdentityCode = Extract<Diagnostic["code"], `identity.${string}`>;
 const HINTS: Record<IdentityCode, string> = {
   "identity.unreadable": "Make it readable for your user, or remove it.",
   "identity.limit": "Keep large data outside the skill, or split the skill.",
-  "identity.special-file": "Only files, folders and links can be part of a skill; remove it.",
+  "identity.special-file": "Remove it: a skill may contain only files, folders and links.",
   "identity.name-not-utf8": "Rename the file to a UTF-8 name.",
-  "identity.unstable": "Wait until nothing writes to the skill any more, then try again.",
-  "identity.skill-file-outside": "Replace the link by the file it leads to.",
+  "identity.unstable": "Wait until nothing writes to the skill anymore, then try again.",
+  "identity.skill-file-outside": "Replace the link with its target file.",
 };
 
-/** Why a skill has no content identity: each cause one code, one sentence and what to do. */
+/** Why a skill has no content identity: one code, one sentence and a hint for each cause. */
 export function refuseIdentity(code: IdentityCode, path: string, message: string): Refused<Diagnostic> {
   return refused({ code, severity: "error", path, message, hint: HINTS[code] });
 }

@@ -1,13 +1,13 @@
 /**
- * The first-use question of the command line, as data: which folders to ask about, and what is at stake. Asked once
- * per folder, since a no is recorded too. Pure; asking is the command line's business.
+ * The command line's first-use question, as data: which folders to ask about, and what is at stake. Asked once per
+ * folder, since a no is recorded too. Pure; the command line asks.
  */
 import { isInside } from "@metier/base/places";
 import { compareText } from "@metier/base/text";
 import type { Scope } from "../skill/skill-name.ts";
 import { type FolderGrant, nearestFolderGrant } from "./grants.ts";
 
-/** A root of kind `vouched` and how many skills were found under it. */
+/** A root of kind `vouched` and how many skills were found in it. */
 export interface VouchedRoot {
   readonly scope: Scope;
   readonly realPath: string;
@@ -24,7 +24,7 @@ export interface ProjectConfigFile {
 
 export interface TrustQuestionInput {
   readonly roots: readonly VouchedRoot[];
-  /** The real path of the repository root, or of the working directory outside of one. */
+  /** The real path of the repository root, or of the working directory outside one. */
   readonly projectFolder: string;
   readonly projectConfig?: ProjectConfigFile | undefined;
   readonly folderGrants: readonly FolderGrant[];
@@ -37,11 +37,11 @@ export interface TrustQuestion {
   readonly folder: string;
   readonly scope: Scope;
   readonly skills: number;
-  /** The folders the skills were found in. */
+  /** The folders where the skills were found. */
   readonly roots: readonly string[];
   /** A yes also covers this file as it is: record it as `configDigest`, or a no as `refusedConfigDigest`. */
   readonly config?: ProjectConfigFile | undefined;
-  /** `new`: no decision yet. `config-changed`: the folder is trusted, its config file is not the one that was. */
+  /** `new`: no decision yet. `config-changed`: the folder is trusted, but its config file has changed. */
   readonly about: "new" | "config-changed";
 }
 
@@ -49,7 +49,7 @@ export interface TrustQuestion {
 export function listTrustQuestions(input: TrustQuestionInput): readonly TrustQuestion[] {
   const folders = Map.groupBy(
     input.roots.filter(({ skills }) => skills > 0),
-    // A grant binds to the real path, so a root that a link takes elsewhere is asked about by itself.
+    // A grant is bound to the real path, so a root that a link leads elsewhere is asked about separately.
     ({ realPath, grantFolder }) => (isInside(realPath, grantFolder) ? grantFolder : realPath),
   );
   if (input.projectConfig && !folders.has(input.projectFolder)) folders.set(input.projectFolder, []);

@@ -1,6 +1,6 @@
 /**
- * Frontmatter becomes fields, with spellings resolved and unknown keys set apart; fields become a manifest in the
- * making, with every value in the type its field has and the rest at its default.
+ * Turns frontmatter into fields, with spellings resolved and unknown keys set apart; and fields into a draft manifest,
+ * with every value in its field's type and defaults for the rest.
  */
 import type { Json } from "@metier/base/json";
 import { showValue } from "@metier/base/text";
@@ -20,37 +20,37 @@ import {
 } from "./coerce.ts";
 import type { Report } from "./profiles.ts";
 
-/** A value of some frontmatter: all that is needed to read it in a type, and to say what is wrong with it. */
+/** A frontmatter value: everything needed to read it as a type, and to say what is wrong with it. */
 export interface GivenValue {
-  /** The field's, in kebab-case. */
+  /** The field's name, in kebab-case. */
   readonly name: string;
-  /** As it is written in the file. */
+  /** As written in the file. */
   readonly key: string;
   readonly value: Json;
 }
 
-/** A value of a skill's frontmatter. */
+/** A value in a skill's frontmatter. */
 export interface GivenField extends GivenValue {
   readonly field: ManifestField;
 }
 
 export interface GivenFields {
   /**
-   * Each field once. Code that runs for every skill goes through them by index: until it is compiled, `for … of`
-   * makes an object at every step, and over thousands of skills that is seen.
+   * Each field once. Code that runs for every skill iterates by index: until it is compiled, `for … of` allocates an
+   * object at every step, which shows over thousands of skills.
    */
   readonly known: readonly GivenField[];
   readonly unknown: readonly string[];
 }
 
-/** What rules check and mend until it is a manifest. */
+/** What rules check and fix until it is a manifest. */
 export type ManifestDraft = { -readonly [K in keyof SkillManifest]: SkillManifest[K] };
 
 const NONE: readonly string[] = Object.freeze([]);
 const NO_METADATA: SkillManifest["metadata"] = Object.freeze({});
 const NO_REQUIREMENTS: SkillRequirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, os: NONE });
 
-/** What a field has that is not given; the index leaves these out. */
+/** The defaults of absent fields; the index leaves these out. */
 export const MANIFEST_DEFAULTS: ManifestDraft = Object.freeze({
   name: "",
   description: "",
@@ -73,7 +73,7 @@ export const MANIFEST_DEFAULTS: ManifestDraft = Object.freeze({
   toolsets: NONE,
 });
 
-/** Fields whose rules say themselves that there is no value. */
+/** Fields whose own rules report a missing value. */
 const REPORTED_BY_RULE: ReadonlySet<string> = new Set(["name", "description", "compatibility"]);
 
 export function buildManifest(fields: GivenFields, report: Report, parsed: ParsedSkill): ManifestDraft {
@@ -112,7 +112,7 @@ export function readFields({ frontmatter = {}, written }: ParsedSkill, report: R
   return { known, unknown: unknown ?? NONE };
 }
 
-/** There are few, so that looking through them is the fastest way. */
+/** There are few, so searching them is fastest. */
 export function findGiven(known: readonly GivenField[], name: string): GivenField | undefined {
   for (let index = 0; index < known.length; index++) {
     const given = known[index];
@@ -121,12 +121,12 @@ export function findGiven(known: readonly GivenField[], name: string): GivenFiel
   return undefined;
 }
 
-/** The key a field is written with; its own name where it is not given. */
+/** The key a field is written with; its own name if it is absent. */
 export function keyOf(known: readonly GivenField[], name: string): string {
   return findGiven(known, name)?.key ?? name;
 }
 
-/** Of two spellings the field's own name wins, then the first that has a value. */
+/** Of two spellings the field's own name wins, then the first with a value. */
 function addField(
   known: GivenField[],
   given: GivenField,
@@ -146,7 +146,7 @@ function addField(
   report(
     "field.both-spellings",
     `\`${other.key}\` is ${showValue(other.value)} and \`${key}\` is ${showValue(value)}, but both are the field \`${name}\`.`,
-    { key, hint: `Keep \`${name}\` and remove the other; now \`${winner.key}\` is used.` },
+    { key, hint: `Keep \`${name}\` and remove the other; until then \`${winner.key}\` is used.` },
   );
 }
 
@@ -156,12 +156,12 @@ function adoptOtherCase(known: GivenField[], key: string, value: Json, report: R
   known.push({ name: field.name, field, key, value });
   report("field.case", `${showValue(key)} is read as the field \`${field.name}\`.`, {
     key,
-    hint: `Write \`${field.name}\`; other clients do not read it in this letter case.`,
+    hint: `Write \`${field.name}\`; other clients do not recognize this spelling.`,
   });
   return true;
 }
 
-/** `undefined` when it cannot be read so, or is left to a rule. */
+/** `undefined` if it cannot be read like this, or is left to a rule. */
 function readValue(given: GivenField, report: Report, written: ParsedSkill["written"]): unknown {
   const { field, value } = given;
   switch (field.kind) {

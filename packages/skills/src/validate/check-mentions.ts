@@ -1,4 +1,4 @@
-/** Whether the files that a body names without linking to them are in the skill's folder. */
+/** Checks whether files that a body names without a link are in the skill's folder. */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -13,7 +13,7 @@ const MAX_MENTIONS = 200;
 export function checkMentions(parsed: ParsedSkill, profile: Profile): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const { directory, form } = parsed.candidate;
-  if (form !== "directory" || directory === "") return found; // A flat file has no files of its own.
+  if (form !== "directory" || directory === "") return found; // A flat file has no other files.
   const mentions = findMentions(parsed.body, MAX_MENTIONS);
   if (mentions.length === 0) return found;
   const report = createReport(parsed, profile, found);
@@ -26,7 +26,7 @@ export function checkMentions(parsed: ParsedSkill, profile: Profile): readonly D
     const near = nearestFile(directory, path);
     const hint =
       near === undefined
-        ? `Add the ${what}, correct the path, or remove the mention; paths start at the skill's folder.`
+        ? `Add the ${what}, fix the path, or remove the mention; paths start at the skill's folder.`
         : `Did you mean \`${near}\`?`;
     report(isScript ? "script.missing" : "reference.missing", message, {
       line: parsed.bodyLine + line - 1,
@@ -44,7 +44,7 @@ function nearestFile(directory: string, path: string): string | undefined {
   try {
     names = readdirSync(join(directory, folder));
   } catch {
-    return undefined; // There is no such folder, so there is nothing near.
+    return undefined; // There is no such folder, so there is nothing similar.
   }
   const [near] = nearestNames(posix.basename(path), names.slice(0, MOST_NAMES));
   return near === undefined ? undefined : `${folder}/${near}`;

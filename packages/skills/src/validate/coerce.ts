@@ -1,5 +1,6 @@
 /**
- * One value of a frontmatter becomes text, a boolean, a number, a choice, a list or a map, and what was bent is reported.
+ * Converts one frontmatter value to text, a boolean, a number, a choice, a list or a map, and reports what was
+ * converted.
  */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { nearestNames, showNames, showValue, toCamelCase, toKebabCase } from "@metier/base/text";
@@ -11,25 +12,25 @@ import type { Report } from "./profiles.ts";
 
 type Written = ParsedSkill["written"];
 
-/** Text for people and models: lists and maps written by mistake are turned into text. */
+/** Text for people and models: lists and maps written by mistake are converted to text. */
 export function coerceProse(given: GivenValue, report: Report, written: Written): string | undefined {
   const { key, value } = given;
   if (typeof value !== "object" || value === null) return coerceText(given, report, written);
-  // The brackets of `argument-hint: [file]` are part of what its author wants to show.
+  // The brackets of `argument-hint: [file]` are part of the intended text.
   const text = given.name === "argument-hint" ? flowText(value) : flowText(value).replace(/^\[|\]$/g, "");
   const message = `\`${key}\` is a ${jsonKind(value)}; it is read as the text ${showValue(text)}.`;
   report("field.structure-for-text", message, { key, hint: `Write ${showEntry(key, text)}.` });
   return text;
 }
 
-/** A number or boolean becomes the text it is written as. */
+/** A number or boolean becomes its written text. */
 export function coerceText(given: GivenValue, report: Report, written: Written): string | undefined {
   const { key, value } = given;
   if (typeof value === "string") return value.trim();
   if (typeof value === "number" || typeof value === "boolean") {
     const text = written(key) ?? String(value);
     const message = `\`${key}\` is the ${typeof value} ${showValue(value)}; it is read as the text ${showValue(text)}.`;
-    const hint = "Put it in quotes, so that every client reads it as it is written.";
+    const hint = "Put it in quotes, so that every client reads it the same way.";
     report("field.scalar-for-text", message, { key, hint });
     return text;
   }
@@ -50,12 +51,12 @@ export function coerceBoolean(given: GivenValue, report: Report): boolean | unde
   return answer;
 }
 
-/** A whole number from 1. */
+/** A whole number of at least 1. */
 export function coerceCount(given: GivenValue, report: Report): number | undefined {
   const { value } = given;
   const number = typeof value === "string" && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1) {
-    reportWrongType(given, "a whole number from 1", report);
+    reportWrongType(given, "a whole number of at least 1", report);
     return undefined;
   }
   if (number !== value) reportCoerced(given, number, report);
@@ -71,17 +72,21 @@ export function coerceChoice<T extends string>(
   const choice = choices.find((each) => typeof value === "string" && each === value.trim().toLowerCase());
   if (choice !== undefined) return choice;
   const near = typeof value === "string" ? nearestNames(value, choices, 1)[0] : undefined;
-  report("field.wrong-choice", `\`${key}\` is ${showValue(value)}; it can be ${showNames(choices)}.`, {
-    key,
-    hint: near === undefined ? "Remove it, or choose one of these." : `Did you mean \`${near}\`?`,
-  });
+  report(
+    "field.wrong-choice",
+    `\`${key}\` is ${showValue(value)}; it must be one of ${showNames(choices)}.`,
+    {
+      key,
+      hint: near === undefined ? "Remove it, or choose one of these." : `Did you mean \`${near}\`?`,
+    },
+  );
   return undefined;
 }
 
 function reportWrongType(given: GivenValue, wanted: string, report: Report): void {
   report("field.wrong-type", `\`${given.key}\` is the ${jsonKind(given.value)} ${showValue(given.value)}.`, {
     key: given.key,
-    hint: `Write ${wanted}; until then the field counts as absent.`,
+    hint: `Write ${wanted}; until then the field is ignored.`,
   });
 }
 
@@ -139,8 +144,8 @@ export function coerceList(
 }
 
 /**
- * Tool patterns from a line or a list. What cannot be read is kept as it was written: it then matches no tool,
- * while dropping it could leave the list empty, which means "all".
+ * Tool patterns from a line or a list. Unreadable ones are kept as written: they match no tool, while dropping them
+ * could leave the list empty, which means "all".
  */
 export function coerceTools(given: GivenValue, report: Report): readonly string[] {
   const { value } = given;
@@ -148,12 +153,12 @@ export function coerceTools(given: GivenValue, report: Report): readonly string[
   if (Array.isArray(value)) return coerceItems(given, value, report).flatMap(splitToolPatterns);
   report("field.wrong-type", `\`${given.key}\` is the ${jsonKind(value)} ${showValue(value)}.`, {
     key: given.key,
-    hint: "Write tool names in one line, such as `Bash(git:*) Read`.",
+    hint: "Write tool names on one line, such as `Bash(git:*) Read`.",
   });
   return isJsonObject(value) ? Object.keys(value) : [String(value)];
 }
 
-/** At commas where there are any, otherwise at spaces, unless the line is one item. */
+/** Split at commas if there are any, otherwise at spaces, unless the line is one item. */
 export function splitLine(line: string, separator: Separator): readonly string[] {
   const atCommas = separator === "commas" || line.includes(",");
   const parts = separator === "none" ? [line] : line.split(atCommas ? "," : /\s+/);
@@ -166,7 +171,7 @@ function coerceItems(given: GivenValue, items: readonly Json[], report: Report):
     const text = itemText(item);
     if (text === undefined) {
       const message = `\`${given.key}\` has the ${jsonKind(item)} ${showValue(item)} as an item.`;
-      const hint = "Each item must be text; this one is left out.";
+      const hint = "Each item must be text; this one is ignored.";
       report("field.wrong-item", message, { key: given.key, hint });
     } else if (text !== "") texts.push(text);
   }
@@ -185,7 +190,7 @@ function itemText(item: Json): string | undefined {
 
 const WORDS = { separator: "words" } as const;
 
-/** A map, or text that holds one as JSON. */
+/** A map, or text that contains one as JSON. */
 export function coerceMap(given: GivenValue, report: Report): JsonObject | undefined {
   const { key, value } = given;
   if (isJsonObject(value)) return value;
@@ -216,9 +221,9 @@ export function coerceLists(
     for (const [key, item] of Object.entries(value)) {
       const name = toKebabCase(key);
       if (!keys.includes(name)) {
-        report("field.unknown-key", `\`${given.key}\` has the key ${showValue(key)}, which is not known.`, {
+        report("field.unknown-key", `\`${given.key}\` has the unknown key ${showValue(key)}.`, {
           key: given.key,
-          hint: `It can have ${showNames(keys)}.`,
+          hint: `It may have ${showNames(keys)}.`,
         });
       } else if (item !== null) {
         const list = coerceList({ ...given, key: `${given.key}.${key}`, value: item }, WORDS, report);

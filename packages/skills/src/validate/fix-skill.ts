@@ -1,6 +1,6 @@
 /**
- * `validate --fix`: writes back the repairs that are safe. A fix is kept only when the file is then read as the same
- * skill with fewer findings; everything that a fix is not about stays byte for byte.
+ * `validate --fix`: writes safe repairs back. A fix is kept only if the file then reads as the same skill with fewer
+ * findings; everything else stays byte for byte.
  */
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { isJsonObject, type Json } from "@metier/base/json";
@@ -26,7 +26,7 @@ import { validateSkill } from "./validate-skill.ts";
 
 interface FixedSkill {
   readonly text: string;
-  /** The findings that are gone, in the order in which they were fixed. */
+  /** The fixed findings, in order. */
   readonly fixed: readonly Diagnostic[];
 }
 
@@ -34,7 +34,7 @@ interface Reading {
   readonly text: string;
   readonly parsed: ParsedSkill;
   readonly diagnostics: readonly Diagnostic[];
-  /** Under `lenient`, so that there is one to compare wherever there is anything to fix. */
+  /** Under `lenient`, so that there is one to compare whenever something can be fixed. */
   readonly manifest: SkillManifest | undefined;
   /** What is written, but has no place in the manifest. */
   readonly unknown: Readonly<Record<string, Json>>;
@@ -55,7 +55,7 @@ export async function fixSkill(
   }
 }
 
-/** The first finding that can be fixed. Each fix leaves fewer findings, so this comes to an end. */
+/** The first fixable finding. Each fix leaves fewer findings, so this terminates. */
 async function fixOne(
   before: Reading,
   profile: Profile,
@@ -90,7 +90,7 @@ function isBetter(after: Reading, before: Reading): boolean {
   );
 }
 
-/** Which findings can be written back, and how. What is not here is for the author to decide. */
+/** Which findings can be fixed, and how. The author decides about the rest. */
 const FIXES: Partial<Record<DiagnosticCode, readonly Fix[]>> = {
   "file.bom": [trimStart],
   "frontmatter.leading-blank": [trimStart],
@@ -109,7 +109,7 @@ const FIXES: Partial<Record<DiagnosticCode, readonly Fix[]>> = {
   "tools.commas": [atEntry(writeToolLine)],
 };
 
-/** A fix of the entry that the finding is about. */
+/** A fix of the finding's entry. */
 function atEntry(fix: (file: FixableFile, entry: YamlEntry) => readonly string[]): Fix {
   return (file, line) => {
     const entry = entryAt(file, line);
@@ -117,9 +117,9 @@ function atEntry(fix: (file: FixableFile, entry: YamlEntry) => readonly string[]
   };
 }
 
-// Fixes for the beginning of the file and the fences of its frontmatter.
+// Fixes for the start of the file and the fences of its frontmatter.
 
-/** A byte order mark, blanks and blank lines before the opening fence go. */
+/** Removes a byte order mark, spaces and blank lines before the opening fence. */
 function trimStart({ lines }: FixableFile): readonly string[] {
   return [lines.join("").replace(/^\s+/, "")];
 }
@@ -138,7 +138,7 @@ function addBothFences(file: FixableFile, line: number): readonly string[] {
   return [`${closed.slice(0, keys)}---${file.lineEnd}${closed.slice(keys)}`];
 }
 
-/** The closing fence goes where the keys were read to, before the blank lines there. */
+/** The closing fence goes where the keys ended, before the blank lines there. */
 function close(file: FixableFile): string {
   const { body, bodyLine } = file.parsed;
   const end = body === "" ? file.lines.length : bodyLine - 1;
@@ -147,9 +147,9 @@ function close(file: FixableFile): string {
   return replaceLines(file, last + 1, 0, isTight ? ["---", ""] : ["---"]);
 }
 
-// Fixes for single keys of the frontmatter. Each proposes texts; whether one is safe is for `isBetter` to say.
+// Fixes for single keys of the frontmatter. Each proposes texts; `isBetter` decides whether one is safe.
 
-/** Tabs and other blanks where YAML needs spaces, in the whole frontmatter. */
+/** Tabs and other whitespace where YAML needs spaces, in the whole frontmatter. */
 function spaceBlanks(file: FixableFile): readonly string[] {
   const last = file.entries.at(-1);
   if (last === undefined) return [];
@@ -161,7 +161,7 @@ function spaceBlanks(file: FixableFile): readonly string[] {
   return [replaceLines(file, file.yamlStart, count, spaced)];
 }
 
-/** The entry as it was understood, in YAML that says so; not where lines of it were left out or are comments. */
+/** The entry as it was understood, in valid YAML; not if lines of it were left out or are comments. */
 function rewriteEntry(file: FixableFile, entry: YamlEntry): readonly string[] {
   const value = valueRead(file, entry);
   if (value === undefined) return [];
@@ -172,7 +172,7 @@ function rewriteEntry(file: FixableFile, entry: YamlEntry): readonly string[] {
   return [replaceEntry(file, entry, lines)];
 }
 
-/** The value in the type its field has. */
+/** The value in its field's type. */
 function writeAsRead(file: FixableFile, entry: YamlEntry): readonly string[] {
   const field = findManifestField(entry.key);
   if (field === undefined || field.kind === "lists" || hasComment(file, entry)) return [];
@@ -186,13 +186,13 @@ function writeToolLine(file: FixableFile, entry: YamlEntry): readonly string[] {
   return tools && !hasComment(file, entry) ? [replaceEntry(file, entry, writeEntry(entry.key, tools))] : [];
 }
 
-/** `version: 1.0` → `version: "1.0"`, as it is written rather than as it was read. */
+/** `version: 1.0` → `version: "1.0"`, as written rather than as read. */
 function quoteScalar(file: FixableFile, entry: YamlEntry): readonly string[] {
   const [first = "", ...below] = linesOf(file, entry).map(bare);
   return [replaceEntry(file, entry, [quoteValue(first), ...below])];
 }
 
-/** The same below `metadata`. */
+/** The same under `metadata`. */
 function quoteMetadata(file: FixableFile, entry: YamlEntry): readonly string[] {
   const metadata = valueRead(file, entry);
   if (!isJsonObject(metadata)) return [];
@@ -205,7 +205,7 @@ function quoteMetadata(file: FixableFile, entry: YamlEntry): readonly string[] {
   return [replaceEntry(file, entry, quoted)];
 }
 
-/** A key that says the same a second time goes. */
+/** Removes a key that says the same a second time. */
 function removeRepetition(file: FixableFile, entry: YamlEntry): readonly string[] {
   const first = file.entries.find((each) => each.key === entry.key);
   if (first === undefined || first === entry) return [];
@@ -221,7 +221,7 @@ function renameKey(file: FixableFile, entry: YamlEntry): readonly string[] {
   return [replaceEntry(file, entry, [first.replace(entry.key, field.name), ...below])];
 }
 
-/** The name that the directory gives becomes the first key. */
+/** The directory's name becomes the first key. */
 function addName(file: FixableFile): readonly string[] {
   const line = `name: ${file.manifest.name}`;
   const empty = file.entries.find((entry) => entry.key === "name");

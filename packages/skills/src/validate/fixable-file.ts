@@ -1,4 +1,7 @@
-/** A skill file as lines and top-level entries, edited so that everything else stays byte for byte: for fixes of any kind. */
+/**
+ * A skill file as lines and top-level entries, edited so that everything else stays byte for byte: for all kinds of
+ * fixes.
+ */
 import { isJsonObject, type Json } from "@metier/base/json";
 import { parseSimpleYaml } from "../parse/simple-yaml.ts";
 import { splitFrontmatter, splitYamlFile } from "../parse/split-frontmatter.ts";
@@ -7,15 +10,15 @@ import type { SkillManifest } from "../skill/manifest.ts";
 import type { ParsedSkill } from "../skill/skill.ts";
 
 export interface FixableFile {
-  /** Each with its own line end. */
+  /** Each with its own line break. */
   readonly lines: readonly string[];
-  /** The line end the file uses first. */
+  /** The file's first kind of line break. */
   readonly lineEnd: string;
   /** The index of the first line of the frontmatter. */
   readonly yamlStart: number;
   readonly entries: readonly YamlEntry[];
   readonly parsed: ParsedSkill;
-  /** What the file is read as now. */
+  /** How the file is read now. */
   readonly manifest: SkillManifest;
 }
 
@@ -34,23 +37,23 @@ export function openFile(text: string, parsed: ParsedSkill, manifest: SkillManif
   };
 }
 
-/** The top-level entry that has the 1-based line of the file. */
+/** The top-level entry at the file's 1-based line. */
 export function entryAt({ entries, yamlStart }: FixableFile, line: number): YamlEntry | undefined {
   return entries.findLast((entry) => yamlStart + entry.index < line);
 }
 
-/** The entry's lines as they stand in the file, up to the comments and blank lines before the next key. */
+/** The entry's lines in the file, up to the comments and blank lines before the next key. */
 export function linesOf({ lines, yamlStart }: FixableFile, entry: YamlEntry): readonly string[] {
   const last = entry.below.findLastIndex((line) => !/^\s*(?:#|$)/.test(line));
   return lines.slice(yamlStart + entry.index, yamlStart + entry.index + last + 2);
 }
 
-/** The file's text with other lines in place of the entry's; given without line ends. */
+/** The file's text with the entry's lines replaced; given without line breaks. */
 export function replaceEntry(file: FixableFile, entry: YamlEntry, lines: readonly string[]): string {
   return replaceLines(file, file.yamlStart + entry.index, linesOf(file, entry).length, lines);
 }
 
-/** The file's text with `count` lines from index `start` replaced; given without line ends. */
+/** The file's text with `count` lines from index `start` replaced; given without line breaks. */
 export function replaceLines(
   file: FixableFile,
   start: number,
@@ -63,14 +66,14 @@ export function replaceLines(
   return opened + inserted + file.lines.slice(start + count).join("");
 }
 
-/** A line without its line end. */
+/** A line without its line break. */
 export function bare(line: string): string {
   return line.replace(/[\r\n]+$/, "");
 }
 
 /**
- * A key and its value as plain YAML that every parser reads alike: in blocks, without flow style where that goes. Lines
- * without line ends.
+ * A key and its value as plain YAML that every parser reads the same way: in blocks, without flow style if possible.
+ * Lines without line breaks.
  */
 export function writeEntry(key: string, value: Json): readonly string[] {
   if (typeof value === "string") return writeText(key, value);
@@ -84,7 +87,7 @@ export function writeEntry(key: string, value: Json): readonly string[] {
   return [`${key}: ${JSON.stringify(value)}`];
 }
 
-/** Text of several lines becomes a block, unless blanks in it would be lost there. */
+/** Text of several lines becomes a block, unless that would lose spaces. */
 function writeText(key: string, text: string): readonly string[] {
   const isBlock = text.includes("\n") && !/^\s|[^\S\n](?:\n|$)|\n\n$|\t/.test(text);
   if (!isBlock) return [`${key}: ${writeScalar(text)}`];
@@ -96,7 +99,7 @@ function indent(line: string): string {
   return line === "" ? "" : `  ${line}`;
 }
 
-/** Without quotes where that reads as the same text. */
+/** Without quotes if that reads as the same text. */
 function writeScalar(value: Json): string {
   if (typeof value !== "string") return JSON.stringify(value);
   const isPlain = /^[^\s"'[][^\n]*$/.test(value) && parseSimpleYaml(`key: ${value}`)?.key === value;
@@ -107,7 +110,7 @@ function isScalar(value: Json): boolean {
   return typeof value !== "object" || value === null;
 }
 
-/** Whether two texts are read as the same skill. A number that is now text may show how it was written: `1` and `1.0`. */
+/** Whether two texts read as the same skill. A number that became text may show how it was written: `1` and `1.0`. */
 export function isSameReading(a: unknown, b: unknown): boolean {
   if (typeof a === "string" && typeof b === "string") return a === b || isSameNumber(a, b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;

@@ -1,6 +1,6 @@
 /**
- * Everything `validate` says about a skill: its rules, notes for its author, and whether its links and toolsets are files
- * of its folder. Looks at the disk, so only `validate` asks.
+ * Everything `validate` says about a skill: its rules, notes for its author, and whether its links and toolsets are
+ * files in its folder. Reads the disk, so only `validate` uses it.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -19,7 +19,7 @@ import { createReport, type Profile } from "./profiles.ts";
 import { measureBody } from "./rules/spec-rules.ts";
 import { validateSkill } from "./validate-skill.ts";
 
-/** Given a counter, the size of the body is measured instead of estimated. */
+/** With a counter, the size of the body is measured instead of estimated. */
 export function inspectSkill(
   parsed: ParsedSkill,
   profile: Profile,
@@ -37,7 +37,7 @@ export function inspectSkill(
   return { ...checked, diagnostics, valid: !hasErrors(diagnostics) };
 }
 
-/** Which fields other clients will not know, and which this version does not act on: at most one note of each kind. */
+/** Which fields other clients do not know, and which this version does not use: at most one note of each kind. */
 export function noteFields(parsed: ParsedSkill, profile: Profile): readonly Diagnostic[] {
   const notes: Diagnostic[] = [];
   const report = createReport(parsed, profile, notes);
@@ -47,12 +47,12 @@ export function noteFields(parsed: ParsedSkill, profile: Profile): readonly Diag
   if (foreign.length > 0) {
     report("field.not-portable", `Not every client knows ${foreign.map(showWithClients).join(", ")}.`, {
       key: foreign[0]?.key ?? "",
-      hint: "The other clients ignore them, so the skill must make sense without.",
+      hint: "Other clients ignore them, so the skill must work without them.",
     });
   }
   const idle = given.filter(({ field }) => field.honouredBy === undefined);
   if (idle.length > 0) {
-    const message = `This version reads, but does not act on ${showNames(idle.map(({ key }) => key))}.`;
+    const message = `This version reads but does not use ${showNames(idle.map(({ key }) => key))}.`;
     report("field.not-honoured", message, { key: idle[0]?.key ?? "" });
   }
   return notes;
@@ -69,25 +69,25 @@ export function checkLinks(parsed: ParsedSkill, profile: Profile): readonly Diag
   const found: Diagnostic[] = [];
   const report = createReport(parsed, profile, found);
   const { directory } = parsed.candidate;
-  // A skill given as an object has no folder for its links to lead to.
+  // A skill defined in code has no folder for its links.
   const links = directory === "" ? [] : findLinks(parsed.body, MAX_LINKS + 1);
   for (const link of links.slice(0, MAX_LINKS)) {
     const line = parsed.bodyLine + link.line - 1;
     const target = resolve(directory, link.path);
     if (!isInside(target, directory)) {
-      report("reference.outside", `The link ${showValue(link.path)} leads out of the skill's folder.`, {
+      report("reference.outside", `The link ${showValue(link.path)} points outside the skill's folder.`, {
         line,
-        hint: "Copy the file into the folder: a skill is installed and read without its surroundings.",
+        hint: "Copy the file into the folder: a skill is installed and read on its own.",
       });
     } else if (!existsSync(target)) {
-      report("reference.dangling", `The link ${showValue(link.path)} leads to no file.`, {
+      report("reference.dangling", `The link ${showValue(link.path)} is broken.`, {
         line,
-        hint: "Add the file, correct the path, or remove the link; paths start at the skill's folder.",
+        hint: "Add the file, fix the path, or remove the link; paths start at the skill's folder.",
       });
     }
   }
   if (links.length > MAX_LINKS) {
-    const message = `The body has more than ${MAX_LINKS} links; the first ${MAX_LINKS} were checked.`;
+    const message = `The body has more than ${MAX_LINKS} links; only the first ${MAX_LINKS} were checked.`;
     report("reference.limit", message);
   }
   return found;
@@ -103,15 +103,15 @@ export function checkToolsets(
   const { form, directory } = parsed.candidate;
   for (const toolset of manifest?.toolsets ?? []) {
     const entry = parseToolsetEntry(toolset);
-    if (entry === undefined) continue; // Its rule has said so.
+    if (entry === undefined) continue; // Its rule has already reported it.
     const module =
       form === "directory" && directory !== ""
         ? findModule(realPathOr(directory), entry.module)
-        : { ok: false as const, message: "only a skill with a folder of its own has toolsets." };
+        : { ok: false as const, message: "only a skill with its own folder can have toolsets." };
     if (module.ok) continue;
     report("toolset.missing", `The toolset ${showValue(toolset)} cannot be loaded: ${module.message}`, {
       key: "toolsets",
-      hint: "Write where the module lies in the skill's folder, a colon and the name of its export.",
+      hint: "Write the module's path in the skill's folder, a colon and the name of its export.",
     });
   }
   return found;

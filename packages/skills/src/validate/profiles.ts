@@ -1,6 +1,6 @@
 /**
- * The profiles: over the same rules, they decide severity and what may be loaded. A report is how rules say what they
- * found; the profile turns a code into a severity, or into nothing.
+ * The profiles: for the same rules, they decide severity and what may be loaded. Rules report what they found; the
+ * profile turns a code into a severity, or into nothing.
  */
 import type { Diagnostic, DiagnosticCode, Severity } from "@metier/base/diagnostic";
 import type { ParsedSkill, Position } from "../skill/skill.ts";
@@ -8,14 +8,14 @@ import type { ParsedSkill, Position } from "../skill/skill.ts";
 export const PROFILES = ["strict", "standard", "lenient"] as const;
 
 /**
- * How strict skills are checked: `strict` loads only skills without errors, `standard` repairs what it can, `lenient`
- * loads whatever has a description or a body.
+ * How strictly skills are checked: `strict` loads only skills without errors, `standard` repairs what it can, `lenient`
+ * loads everything with a description or a body.
  */
 export type Profile = (typeof PROFILES)[number];
 
 type Grade = Severity | "off";
 
-/** Severity under strict, standard, lenient. Codes that are not here keep the severity they were found with. */
+/** Severity under strict, standard, lenient. Other codes keep their original severity. */
 export const SEVERITIES: Partial<Record<DiagnosticCode, readonly [Grade, Grade, Grade]>> = {
   "file.bom": ["warning", "info", "off"],
   "file.line-ends": ["info", "info", "off"],
@@ -106,15 +106,15 @@ export const SEVERITIES: Partial<Record<DiagnosticCode, readonly [Grade, Grade, 
 
 const COLUMN: Readonly<Record<Profile, number>> = { strict: 0, standard: 1, lenient: 2 };
 
-/** What a code weighs under a profile; `found` for codes that no profile changes. */
+/** A code's severity under a profile; `found` for codes that no profile changes. */
 export function severityIn(profile: Profile, code: DiagnosticCode, found: Severity = "warning"): Grade {
   return SEVERITIES[code]?.[COLUMN[profile]] ?? found;
 }
 
 interface FindingDetails {
-  /** The key it is about, as written: it gives line and column. `requires.bins` stands where `requires` does. */
+  /** The key it is about, as written: gives line and column. `requires.bins` is located at `requires`. */
   readonly key?: string;
-  /** Where there is no such key; the first line unless given. */
+  /** Used if there is no such key; default: the first line. */
   readonly line?: number;
   readonly hint?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The hooks a skill declares, in our form or in Claude Code's. What cannot be read is reported; before a tool call such a
- * hook still counts, as one that cannot be asked, since a guard that is left out guards nothing.
+ * The hooks a skill declares, in Metier's form or Claude Code's. Unreadable hooks are reported; before a tool call such
+ * a hook still counts, as one that cannot be asked, since a skipped guard protects nothing.
  */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { nearestNames, showNames, showValue, toKebabCase } from "@metier/base/text";
@@ -11,7 +11,7 @@ import type { Report } from "./profiles.ts";
 const HOOK_EVENTS = ["pre-tool", "post-tool", "stop"] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** Words are executed as they are; text goes to `sh`, with nothing of a call in it. */
+/** Words are executed directly; text goes to `sh`, without any part of a call in it. */
 export type HookCommand = readonly string[] | string;
 
 export type SkillHook = {
@@ -19,7 +19,7 @@ export type SkillHook = {
   /** Names and globs of tools; none: every call. */
   readonly tools: readonly string[];
   readonly timeoutMs: number;
-  /** Written as Claude Code has it, so it reads Claude Code's names from its input. */
+  /** In Claude Code's form, so it reads Claude Code's names from its input. */
   readonly isClaude: boolean;
 } & ({ readonly command: HookCommand } | { readonly fault: string });
 
@@ -34,7 +34,7 @@ const EVENTS: ReadonlyMap<string, HookEvent> = new Map([
   ["stop", "stop"],
 ]);
 const CLAUDE_NAMES: ReadonlySet<string> = new Set(["PreToolUse", "PostToolUse", "Stop"]);
-/** Of Claude Code; nothing here is like them. */
+/** Claude Code events without an equivalent here. */
 const ELSEWHERE: ReadonlySet<string> = new Set(
   `PostToolUseFailure PermissionRequest PermissionDenied Notification UserPromptSubmit SessionStart SessionEnd
   SubagentStart SubagentStop PreCompact PostCompact Setup ConfigChange TaskCompleted TeammateIdle StopFailure
@@ -45,7 +45,7 @@ const ENTRY_KEYS = ["matcher", "command", "timeout", "type", "hooks"];
 const FORM =
   "Write a list of `{ matcher, command, timeout }`, with the command as a list of words or as a line for `sh`.";
 
-/** A place in the field, and how to say what is wrong there. */
+/** A place in the field, and how to report problems there. */
 interface Place {
   readonly event: HookEvent;
   readonly key: string;
@@ -92,7 +92,7 @@ function readEntry(entry: Json, place: Place): readonly SkillHook[] {
 function readCommand(entry: JsonObject, tools: readonly string[], place: Place): readonly SkillHook[] {
   const { type = "command", command } = entry;
   if (type !== "command")
-    return breakOff(`has the type ${showValue(type)}; only \`command\` is carried out`, tools, place);
+    return breakOff(`has the type ${showValue(type)}; only \`command\` is supported`, tools, place);
   const wrong = whyNoCommand(command);
   if (wrong !== undefined) return breakOff(wrong, tools, place);
   const { event, isClaude } = place;
@@ -117,11 +117,14 @@ function readTimeout(written: Json, { key, report }: Place): number {
   if (written === null) return DEFAULT_SECONDS * 1000;
   if (typeof written === "number" && written > 0 && written <= MOST_SECONDS) return Math.ceil(written * 1000);
   const message = `A hook of \`${key}\` has the \`timeout\` ${showValue(written)}; ${DEFAULT_SECONDS} seconds are used.`;
-  report("hook.malformed", message, { key, hint: `Write seconds, more than 0 and at most ${MOST_SECONDS}.` });
+  report("hook.malformed", message, {
+    key,
+    hint: `Write seconds: above 0, at most ${MOST_SECONDS}.`,
+  });
   return DEFAULT_SECONDS * 1000;
 }
 
-/** `Write|Edit`, `mcp__files__.*` and `*` as Claude Code writes them, or a list. What cannot be read holds for every call. */
+/** `Write|Edit`, `mcp__files__.*` and `*` as in Claude Code, or a list. An unreadable one applies to every call. */
 function readMatcher(written: Json, { event, key, report }: Place): readonly string[] {
   if (written === null || written === "" || written === "*") return [];
   if (event === "stop") {
@@ -136,7 +139,7 @@ function readMatcher(written: Json, { event, key, report }: Place): readonly str
     names.every((name) => /^[\p{L}_*][\p{L}\p{N}_.:*-]*$/u.test(name))
   )
     return names;
-  const message = `A hook of \`${key}\` has the \`matcher\` ${showValue(written)}; it holds for every tool.`;
+  const message = `A hook of \`${key}\` has the \`matcher\` ${showValue(written)}; it applies to every tool.`;
   const hint = "Write a tool's name or a glob, or several with `|` between them.";
   report("hook.malformed", message, { key, hint });
   return [];
@@ -145,7 +148,7 @@ function readMatcher(written: Json, { event, key, report }: Place): readonly str
 function breakOff(what: string, tools: readonly string[], place: Place): readonly SkillHook[] {
   const { event, key, isClaude, report } = place;
   const isGuard = event === "pre-tool";
-  const effect = isGuard ? "every call that it would be asked about is blocked" : "it is left out";
+  const effect = isGuard ? "every call it covers is blocked" : "it is ignored";
   report("hook.malformed", `A hook of \`${key}\` ${what}: ${effect}.`, { key, hint: FORM });
   const fault = `the hook cannot be read: it ${what}`;
   return isGuard ? [{ event, tools, timeoutMs: DEFAULT_SECONDS * 1000, isClaude, fault }] : [];
@@ -154,9 +157,9 @@ function breakOff(what: string, tools: readonly string[], place: Place): readonl
 function reportUnknownKeys(entry: JsonObject, { key, report }: Place): void {
   const unknown = Object.keys(entry).filter((name) => !ENTRY_KEYS.includes(name));
   if (unknown.length === 0) return;
-  report("field.unknown-key", `A hook of \`${key}\` has ${showNames(unknown)}, which has no effect here.`, {
+  report("field.unknown-key", `A hook of \`${key}\` has ${showNames(unknown)}, which has no effect.`, {
     key,
-    hint: `It can have ${showNames(ENTRY_KEYS.slice(0, 3))}.`,
+    hint: `It may have ${showNames(ENTRY_KEYS.slice(0, 3))}.`,
   });
 }
 
@@ -164,12 +167,12 @@ function reportEvent(name: string, key: string, report: Report): void {
   const near = nearestNames(toKebabCase(name), EVENTS.keys(), 1);
   const [message, hint] = ELSEWHERE.has(name)
     ? [
-        `\`${key}\` is an event of Claude Code that is not honoured here.`,
-        "Check that the skill can do without; for other clients it can stay.",
+        `\`${key}\` is a Claude Code event that Metier does not support.`,
+        "Check that the skill works without it; you can keep it for other clients.",
       ]
     : [
-        `\`hooks\` has the event ${showValue(name)}, which does not exist; it is left out.`,
-        near.length > 0 ? `Did you mean ${showNames(near)}?` : `Events are ${showNames(HOOK_EVENTS)}.`,
+        `\`hooks\` has the unknown event ${showValue(name)}, which is ignored.`,
+        near.length > 0 ? `Did you mean ${showNames(near)}?` : `The events are ${showNames(HOOK_EVENTS)}.`,
       ];
   report("hook.unknown-event", message, { key, hint });
 }

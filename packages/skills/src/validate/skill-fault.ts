@@ -1,4 +1,4 @@
-/** Why a file is no skill, as an exception: its frontmatter cannot be read, or what it says is not allowed. */
+/** Why a file is not a skill, as an exception: its frontmatter cannot be read, or its content is not allowed. */
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { type SkillError, SkillParseError, SkillValidationError } from "@metier/base/errors";
 
@@ -11,7 +11,7 @@ const UNREADABLE: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "frontmatter.too-large",
 ]);
 
-/** Of diagnostics with an error among them, or none where nothing was found at all. */
+/** For diagnostics with an error, or none if nothing was found at all. */
 export function skillFault(name: string, path: string, diagnostics: readonly Diagnostic[]): SkillError {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const syntax = errors.find(({ code }) => UNREADABLE.has(code));

@@ -1,7 +1,7 @@
 /**
- * The validate stage: a parsed skill becomes a manifest, or reasons why not; pure, and it reports all, not the first. What
- * "valid" means: the rules in the order in which they are applied. A rule reports what is wrong and mends the draft where
- * a skill is loaded all the same.
+ * The validate stage: turns a parsed skill into a manifest, or reasons why not; pure, and reports everything, not only
+ * the first problem. Defines "valid": the rules in the order in which they apply. A rule reports what is wrong and
+ * fixes the draft if the skill is still loaded.
  */
 import { compareDiagnostics, type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
 import { countLineEnds } from "../parse/source-text.ts";
@@ -48,7 +48,7 @@ export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSki
   return { manifest: loads ? draft : undefined, diagnostics, valid, body };
 }
 
-/** What others found, with the severity it has under this profile. */
+/** What others found, with its severity under this profile. */
 export function regrade(found: readonly Diagnostic[], profile: Profile): Diagnostic[] {
   const graded: Diagnostic[] = [];
   if (found.length === 0) return graded;
@@ -59,13 +59,13 @@ export function regrade(found: readonly Diagnostic[], profile: Profile): Diagnos
   return graded;
 }
 
-/** `lenient` loads whatever has a description or a body. */
+/** `lenient` loads everything with a description or a body. */
 function describeFromBody(draft: ManifestDraft, { body }: ParsedSkill, report: Report): void {
   if (draft.description !== "") return;
   draft.description = describeBody(body);
   if (draft.description !== "") return;
-  report("skill-file.empty", "There is neither a description nor a body.", {
-    hint: "Write a frontmatter with `name` and `description`, and instructions below it.",
+  report("skill-file.empty", "The skill has neither a description nor a body.", {
+    hint: "Write frontmatter with `name` and `description`, and instructions below it.",
   });
 }
 
@@ -95,15 +95,15 @@ export interface RuleSubject {
 export interface Rule {
   /** Every code it can report. */
   readonly codes: readonly DiagnosticCode[];
-  /** The fields it is about: it is applied when one of them is given. Absent: it is always applied. */
+  /** The fields it is about: it applies if one of them is given. Absent: it always applies. */
   readonly fields?: readonly string[];
   check(subject: RuleSubject, report: Report): void;
 }
 
-/** About the file; these hold whether or not it has a frontmatter. */
+/** About the file, with or without frontmatter. */
 export const SKILL_FILE_RULES: readonly Rule[] = [skillFileRule, bodyRule];
 
-/** About the fields. `environment` stands before `requirements`, which adds names that are not the author's. */
+/** About the fields. `environment` precedes `requirements`, which adds names that are not the author's. */
 export const FIELD_RULES: readonly Rule[] = [
   knownFieldsRule,
   nameRule,
@@ -133,7 +133,7 @@ function rulesWhere(isMeant: (rule: Rule) => boolean): RuleBits {
   return FIELD_RULES.reduce((bits, rule, index) => (isMeant(rule) ? bits | (1 << index) : bits), 0);
 }
 
-/** Asks the rules that are about a field the skill has; those are few, and a tree may have thousands of skills. */
+/** Runs the rules for fields the skill has; those are few, and a tree may have thousands of skills. */
 function applyFieldRules(subject: RuleSubject, report: Report): void {
   const { known } = subject.fields;
   about ??= new Map(

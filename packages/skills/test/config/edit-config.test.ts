@@ -217,7 +217,7 @@ describe("what is refused", () => {
     const fault = await refusal(setConfigValue({ file, path: ["tools", "bash"], value: "maybe" }));
     expect(fault).toMatchObject({
       message: '`tools.bash` cannot be "maybe".',
-      hint: "Allowed is `allow`, `ask`, `deny`.",
+      hint: "Allowed: `allow`, `ask`, `deny`.",
     });
     const secret = await refusal(
       setConfigValue({ file, path: ["models", "x", "api-key"], value: ["s3cret"] }),
@@ -237,7 +237,7 @@ describe("what is refused", () => {
     const fault = await refusal(
       setConfigValue({ file: fileWith(""), path, value: "s3cret", target: "project" }),
     );
-    expect(fault.message).toBe("`skills.mail.MAIL_TOKEN` is read from the user file only.");
+    expect(fault.message).toBe("`skills.mail.MAIL_TOKEN` is read only from the user file.");
   });
 
   test("a broken file, with its line, and it stays as it is", async () => {

@@ -91,12 +91,12 @@ describe("tables that name no skill", () => {
       {
         code: "config.unknown-skill",
         severity: "warning",
-        message: "`[skills.reserch]` names no skill that was found.",
+        message: "`[skills.reserch]` does not match any skill.",
         path: world.userFile,
         line: 4,
         hint: "Did you mean `research`?",
       },
-      expect.objectContaining({ line: 9, hint: "Correct the name, or remove the table." }),
+      expect.objectContaining({ line: 9, hint: "Fix the name, or remove the table." }),
     ]);
   });
 
@@ -109,7 +109,7 @@ describe("tables that name no skill", () => {
       code: "config.no-longer-bundled",
       severity: "warning",
       path: world.userFile,
-      hint: "`desk` no longer comes with Metier. It is an example now: see `examples/desk` in the repository.",
+      hint: "`desk` no longer comes with Metier. It is now an example: see `examples/desk` in the repository.",
     };
     const message = (key: string) => `${key} names the skill \`desk\`, which is no longer bundled.`;
     const inList = { ...moved, line: 2, message: message("`skills.enabled-bundled`") };

@@ -156,9 +156,9 @@ describe("keys", () => {
     });
     const { diagnostics } = await world.load();
     expect(diagnostics.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
-      "`sandbox` must be a table. Correct the value; until then it is ignored.",
+      "`sandbox` must be a table. Fix the value; until then it is ignored.",
       "`skill` is not a config key. Did you mean `skills`?",
-      "`models.fast` must be a table. Correct the value; until then it is ignored.",
+      "`models.fast` must be a table. Fix the value; until then it is ignored.",
       "`models.smart.modl` is not a config key. Did you mean `model`?",
     ]);
   });
@@ -167,8 +167,8 @@ describe("keys", () => {
     const loaded = await createWorld({ user: "[skills.disabled]\nenabled = true\n" }).load();
     expect(onlyDiagnostic(loaded)).toMatchObject({
       code: "config.invalid-value",
-      message: "`skills.disabled` is a table; allowed is a list of texts.",
-      hint: "`disabled` is a setting of `[skills]`; no skill is set up by that name.",
+      message: "`skills.disabled` is a table; allowed: a list of strings.",
+      hint: "`disabled` is a setting of `[skills]`, so it cannot be a skill's name here.",
     });
   });
 
@@ -176,8 +176,8 @@ describe("keys", () => {
     const world = createWorld({ user: '[skills]\ndefault-execution = "inlined"\nscript-timeout-ms = -1\n' });
     const { config, diagnostics } = await world.load();
     expect(diagnostics.map(({ message, line }) => `${line}: ${message}`)).toEqual([
-      '2: `skills.default-execution` is "inlined"; allowed is `auto`, `inline`, `isolated`.',
-      "3: `skills.script-timeout-ms` is -1; allowed is a whole number of milliseconds from 1 to 86400000.",
+      '2: `skills.default-execution` is "inlined"; allowed: `auto`, `inline`, `isolated`.',
+      "3: `skills.script-timeout-ms` is -1; allowed: a whole number of milliseconds from 1 to 86400000.",
     ]);
     expect(config.skills).toMatchObject({ defaultExecution: "auto", scriptTimeoutMs: 60_000 });
   });
@@ -256,7 +256,7 @@ describe("a skill's table", () => {
     const loaded = await createWorld({ user: '[skills.mail]\nmail_token = "s3cret"\n' }).load();
     const diagnostic = onlyDiagnostic(loaded);
     expect(diagnostic.message).toBe("`skills.mail.mail_token` is not a config key.");
-    expect(diagnostic.hint).toContain("Variables for the skill are written in UPPER_CASE.");
+    expect(diagnostic.hint).toContain("Write the skill's variables in UPPER_CASE.");
     expect(JSON.stringify(loaded)).not.toContain("s3cret");
   });
 
@@ -298,7 +298,7 @@ describe("a skill's table", () => {
       overridden: [{ value: "••••" }],
     });
     expect(origins.get("models.default.base-url")?.value).toBe("https://••••@host/");
-    expect(diagnostics[0]?.message).toContain("is ••••; allowed is");
+    expect(diagnostics[0]?.message).toContain("is ••••; allowed:");
     expect(config.skills.settings.mail?.env.TOKEN).toEqual({ value: "t0ken", secret: true });
     expect(config.models.default?.apiKey).toBe("s3cret");
   });

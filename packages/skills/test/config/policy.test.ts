@@ -139,7 +139,7 @@ describe("the policy", () => {
     await expect(world.load()).rejects.toThrow(ConfigError);
     await expect(world.load()).rejects.toMatchObject({
       path: world.policyFile,
-      hint: expect.stringContaining("administers"),
+      hint: expect.stringContaining("administrator"),
     });
   });
 

@@ -107,7 +107,7 @@ describe("another system's config file", () => {
     expect(onlyDiagnostic(loaded)).toMatchObject({
       code: "config.not-used",
       severity: "info",
-      message: "`models.fast.temperature` means nothing to Metier and is not used.",
+      message: "Metier does not know `models.fast.temperature` and ignores it.",
       line: 6,
     });
   });

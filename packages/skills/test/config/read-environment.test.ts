@@ -53,17 +53,18 @@ describe("the environment", () => {
     expect(onlyDiagnostic(loaded)).toEqual({
       code: "config.unknown-variable",
       severity: "warning",
-      message: "The environment variable `METIER_SKILLS__TRUSTED_PATH` names no config key and is ignored.",
+      message:
+        "The environment variable `METIER_SKILLS__TRUSTED_PATH` does not match a config key and is ignored.",
       path: "METIER_SKILLS__TRUSTED_PATH",
       hint: "Did you mean `METIER_SKILLS__TRUSTED_PATHS`?",
     });
   });
 
   test.each([
-    ["METIER_SKILLS__NESTED", "maybe", '"maybe"; allowed is `true` or `false`'],
-    ["METIER_SKILLS__PATHS", "[1", '"[1"; allowed is a list of paths'],
-    ["METIER_SKILLS__SCRIPT_TIMEOUT_MS", "1.5", '"1.5"; allowed is a whole number'],
-    ["METIER_MODELS__X__API_KEY", " ", "••••; allowed is a text"],
+    ["METIER_SKILLS__NESTED", "maybe", '"maybe"; allowed: `true` or `false`'],
+    ["METIER_SKILLS__PATHS", "[1", '"[1"; allowed: a list of paths'],
+    ["METIER_SKILLS__SCRIPT_TIMEOUT_MS", "1.5", '"1.5"; allowed: a whole number'],
+    ["METIER_MODELS__X__API_KEY", " ", "••••; allowed: a non-empty string"],
   ])("%s=%s is an error that says what is allowed", async (name, text, message) => {
     const loaded = await createWorld().load({ environment: { [name]: text } });
     expect(onlyDiagnostic(loaded).message).toContain(message);

@@ -68,7 +68,7 @@ describe("reading instructions", () => {
     writeFileSync(pdf.location, "Nothing but text.");
     await expect(readInstructions(pdf)).rejects.toThrow(SkillValidationError);
     writeFileSync(pdf.location, text("docx"));
-    await expect(readInstructions(pdf)).rejects.toThrow("it is called `docx` now");
+    await expect(readInstructions(pdf)).rejects.toThrow("it is now named `docx`");
     rmSync(pdf.location);
     await expect(readInstructions(pdf)).rejects.toMatchObject({ code: "skill.resource", reason: "missing" });
   });

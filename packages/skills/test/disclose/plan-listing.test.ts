@@ -146,7 +146,7 @@ test("a budget that nothing fits into gives the shortest text and says so", () =
   expect(text).toMatch(/^9 skills are available/);
   expect(report).toMatchObject({ fits: false });
   expect(() => planListing([], { budget: 0 })).toThrow(
-    "The budget is 0; it must be a number of tokens above 0.",
+    "The budget is 0; it must be a positive number of tokens.",
   );
   expect(() => planListing([], { budget: Number.NaN })).toThrow("The budget is NaN");
 });

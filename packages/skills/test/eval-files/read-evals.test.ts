@@ -54,7 +54,7 @@ test("two evals of one name get folders of their own", () => {
   expect(evals.map(({ folder }) => folder)).toEqual(["eval-top-months", "eval-top-months-2", "eval-etc"]);
 });
 
-test("what cannot be used is left out, with the line it stands on", () => {
+test("what is not valid is left out, with the line it stands on", () => {
   const { evals, diagnostics } = read(`{
   "skill_name": "other",
   "evals": [
@@ -138,13 +138,13 @@ test("every way to write an assertion is read", () => {
 
 test.each([
   [{ contains: "a", regex: "b" }, "the checks"],
-  [{ regex: "(" }, "cannot be used"],
-  [{ regex: "(a+)+\\1" }, "cannot be used"],
-  [{ type: "vibes", value: "x" }, "is not known"],
-  [{ contains: 3 }, "must be a text"],
+  [{ regex: "(" }, "is not valid"],
+  [{ regex: "(a+)+\\1" }, "is not valid"],
+  [{ type: "vibes", value: "x" }, "unknown type"],
+  [{ contains: 3 }, "must be a non-empty string"],
   [{ script: "'open" }, "must be a script"],
-  [{}, "says nothing"],
-  [null, "must be a text or an object"],
+  [{}, "An assertion is empty"],
+  [null, "must be a string or an object"],
 ])("the assertion %j is refused", (value, reason) => {
   const read = readAssertion(value);
   expect(read.ok ? "" : read.refusal.message).toContain(reason);

@@ -9,7 +9,7 @@ function write(text: string): string {
   return join(folder, "q.json");
 }
 
-test("queries are read, and those that cannot be used are named with their lines", () => {
+test("queries are read, and those that is not valid are named with their lines", () => {
   const { queries, diagnostics } = readQueries(
     write(`[
   {"query": "make it shorter", "should_trigger": true},
@@ -44,5 +44,5 @@ test("queries for a whole catalog name skills that are there, or none", () => {
     { query: "a", skill: "pdf" },
     { query: "b", skill: null },
   ]);
-  expect(diagnostics).toMatchObject([{ message: "Query 3 names the skill `x`, which cannot be used here." }]);
+  expect(diagnostics).toMatchObject([{ message: "Query 3 names the skill `x`, which is not usable here." }]);
 });

@@ -20,8 +20,13 @@ import { compareText } from "@metier/base/text";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { skillText, temporaryFolder } from "../../../../test/support/temporary.ts";
-import { openEntries } from "../../src/catalog/index-file.ts";
-import { readFolders } from "../../src/catalog/read-ahead.ts";
+import { fetchFolders } from "../../src/catalog/fetch-ahead.ts";
+import {
+  createBatchWriter,
+  type Fetched,
+  type FetchedBatch,
+  openFetched,
+} from "../../src/catalog/fetched-batch.ts";
 import { readRoot } from "../../src/catalog/read-root.ts";
 import type { StartReadAhead } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
@@ -197,25 +202,25 @@ function open(ground: Ground, startReadAhead?: StartReadAhead) {
   return openIndexes({ cacheFolder: ground.cache, profile: "standard", startReadAhead, atLeast });
 }
 
-/** What a thread would have read of every second pair of folders, without the thread. */
-async function readEveryOther({ root }: Ground): Promise<StartReadAhead> {
+/** What a thread would have fetched of every second pair of folders, without the thread. */
+function fetchEveryOther({ root }: Ground): StartReadAhead {
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = folders.map(({ name }) => name).sort(compareText);
-  const texts = new Map<number, string>();
+  const batches = new Map<number, FetchedBatch>();
+  const writer = createBatchWriter();
   for (let batch = 0; batch * 2 < names.length; batch += 2) {
-    try {
-      texts.set(batch, await readFolders(root, names.slice(batch * 2, batch * 2 + 2), "standard"));
-    } catch {
-      // As in the thread: then it is read where it is asked for.
-    }
+    fetchFolders(root, names.slice(batch * 2, batch * 2 + 2), writer);
+    batches.set(batch, writer.take());
   }
   return ({ folders: asked }) => {
     expect(asked).toEqual(names);
+    const opened = new Map<number, Fetched>();
     return {
       turn(name) {
-        const at = names.indexOf(name);
-        const text = texts.get(Math.floor(at / 2));
-        return text === undefined ? undefined : { entries: openEntries(text), isFirst: at % 2 === 0 };
+        const number = Math.floor(names.indexOf(name) / 2);
+        const batch = batches.get(number);
+        if (batch !== undefined && !opened.has(number)) opened.set(number, openFetched(batch));
+        return opened.get(number);
       },
     };
   };
@@ -254,7 +259,7 @@ test("every way of listing finds and says the same", { timeout: HOUR_MS }, async
         try {
           for (const entry of entries) make(ground, entry);
           const plain = await list(ground, nested);
-          expect(await list(ground, nested, open(ground, await readEveryOther(ground)))).toEqual(plain);
+          expect(await list(ground, nested, open(ground, fetchEveryOther(ground)))).toEqual(plain);
           letTimePass(ground);
           if (isRefound(ground)) refound++;
           expect(await list(ground, nested, open(ground))).toEqual(plain);

@@ -125,7 +125,7 @@ digest = "sha256:${"0".repeat(64)}"
     expect(parseLock(clash.text, "project")).toMatchObject({
       ok: false,
       refusal: {
-        message: expect.stringContaining("conflict marks"),
+        message: expect.stringContaining("conflict markers"),
         hint: expect.stringContaining("metier install"),
         line: expect.any(Number),
       },
@@ -154,15 +154,15 @@ describe("what is refused", () => {
     ["a path that goes up", changed(/"skills\/pdf"/, '"../pdf"'), "a path inside the source"],
     ["an absolute path", changed(/"skills\/pdf"/, '"/etc"'), "a path inside the source"],
     ["a path with backslashes", changed(/"skills\/pdf"/, '"a\\\\b"'), "a path inside the source"],
-    ["a name that goes up", changed(/skills\.pdf/, 'skills."../../x"'), "cannot be the name"],
-    ["a name with capitals", changed(/skills\.pdf/, "skills.PDF"), "cannot be the name"],
-    ["a name that is not normal", changed(/skills\.pdf/, 'skills."\uFB01le"'), "cannot be the name"],
-    ["an empty name", changed(/skills\.pdf/, 'skills.""'), "cannot be the name"],
-    ["`__proto__` as a name", changed(/skills\.pdf/, "skills.__proto__"), "cannot be the name"],
-    ["a manifest name that goes up", changed(/^source/m, 'name = "../x"\nsource'), "lower-case letters"],
-    ["a number for a text", changed(/^resolved = .*$/m, "resolved = 1"), "a text of one line"],
-    ["a line break in a source", changed(/^source = .*$/m, 'source = "a\\nb"'), "a text of one line"],
-    ["an empty source", changed(/^source = .*$/m, 'source = ""'), "a text of one line"],
+    ["a name that goes up", changed(/skills\.pdf/, 'skills."../../x"'), "is not a valid skill name"],
+    ["a name with capitals", changed(/skills\.pdf/, "skills.PDF"), "is not a valid skill name"],
+    ["a name that is not normal", changed(/skills\.pdf/, 'skills."\uFB01le"'), "is not a valid skill name"],
+    ["an empty name", changed(/skills\.pdf/, 'skills.""'), "is not a valid skill name"],
+    ["`__proto__` as a name", changed(/skills\.pdf/, "skills.__proto__"), "is not a valid skill name"],
+    ["a manifest name that goes up", changed(/^source/m, 'name = "../x"\nsource'), "lowercase letters"],
+    ["a number for a text", changed(/^resolved = .*$/m, "resolved = 1"), "a single line"],
+    ["a line break in a source", changed(/^source = .*$/m, 'source = "a\\nb"'), "a single line"],
+    ["an empty source", changed(/^source = .*$/m, 'source = ""'), "a single line"],
     ["a source without end", changed(/^source = .*$/m, `source = "${"x".repeat(5000)}"`), "4096 characters"],
     [
       "a time that is none",
@@ -170,7 +170,7 @@ describe("what is refused", () => {
       "a time such as",
     ],
     ["a bare time", changed(/^digest/m, "installed-at = 2026-01-31T12:00:00Z\ndigest"), "a time such as"],
-    ["`linked = false`", changed(/^digest/m, "linked = false\ndigest"), "no such key"],
+    ["`linked = false`", changed(/^digest/m, "linked = false\ndigest"), "or absent"],
     [
       "a linked repository",
       changed(/^digest/m, "linked = true\ndigest"),
@@ -181,7 +181,7 @@ describe("what is refused", () => {
       changed(/^digest/m, "linked = true\ncopied = true\ndigest"),
       "`copied` is for",
     ],
-    ["a list of skills", "version = 1\nskills = []\n", "`skills` must be a table"],
+    ["a list of skills", "version = 1\nskills = []\n", "`skills` must have a table"],
     ["a skill that is a text", 'version = 1\n[skills]\npdf = "x"\n', "`skills.pdf` must be a table"],
     ["no copies where some are said to be", changed(/^digest/m, "placed = []\ndigest"), "1 to 200 tables"],
     ["what is no TOML", "version = 1\n[skills.pdf\n", "not TOML"],
@@ -212,8 +212,8 @@ describe("what is refused", () => {
     expect(outcome).toMatchObject({
       ok: false,
       refusal: {
-        message: "A table or a key stands there twice.",
-        hint: expect.stringContaining("Keep one of the two"),
+        message: "A table or key appears twice.",
+        hint: expect.stringContaining("Keep only one table"),
       },
     });
     expect(!outcome.ok && outcome.refusal.line).toBeGreaterThan(5);

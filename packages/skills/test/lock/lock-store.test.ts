@@ -65,9 +65,9 @@ describe("a lock file", () => {
 
   test.each([
     [
-      "conflict marks",
+      "conflict markers",
       "<<<<<<< ours\nversion = 1\n=======\nversion = 1\n>>>>>>> theirs\n",
-      "conflict marks",
+      "conflict markers",
       1,
     ],
     ["a version of the future", "version = 99\n", "`99`", 1],

@@ -165,7 +165,9 @@ describe("hostile text", () => {
     const text = `---\nname: a\ndescription: ${value}\nlicense: "\\u200b"\n---\n`;
     expect(await faults(text)).toEqual(["warning text.invisible 3"]);
     const [diagnostic] = (await parse(text)).diagnostics;
-    expect(diagnostic?.message).toContain(`\`description\` has an escape for ${character}`);
+    expect(diagnostic?.message).toContain(
+      `\`description\` has an escape for the invisible character ${character}`,
+    );
   });
 
   test("other escapes are not reported, nor is what only looks like one", async () => {

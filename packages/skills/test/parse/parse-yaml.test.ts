@@ -102,7 +102,7 @@ test("aliases repeat what their anchor holds", () => {
 test.each([
   ["an alias without an anchor", "a: *nothing", /alias `\*nothing`/],
   ["an alias above its anchor", "a: *x\nb: &x 1", /alias `\*x`/],
-  ["a map as a key", "a: {{b}}", /where a key belongs/],
+  ["a map as a key", "a: {{b}}", /is used as a key/],
   ["a tag", "a: !run whoami", /tag/i],
   ["a tag of YAML 1.1", "a: !!binary aGk=", /tag/i],
 ])("%s is a problem with its place", (_, text, message) => {

@@ -31,7 +31,7 @@ verifies("case 4", "a value with a colon and a blank in it is read as text", () 
 test("a fault says what was wrong and how to write it", () => {
   expect(firstFault("description: Use: it")).toMatchObject({
     severity: "warning",
-    message: expect.stringContaining("`description` has `: ` in it"),
+    message: expect.stringContaining("`description` contains `: `"),
     hint: expect.stringContaining('`description: "…"`'),
   });
 });
@@ -116,7 +116,7 @@ describe("blocks", () => {
   });
 });
 
-test("a value goes on in lines that are not indented, as paragraphs", () => {
+test("a value continues on lines that are not indented, as paragraphs", () => {
   const { value, faults } = repair("description: One\n(1) two\n\nThree.\nname: a\n");
   expect(value).toEqual({ description: "One (1) two\nThree.", name: "a" });
   expect(faults).toEqual(["yaml.repaired 2:14"]);
@@ -164,8 +164,8 @@ describe("lists and maps", () => {
 
 describe("keys", () => {
   test.each([
-    ["without a blank after the colon", "name:a\ndescription: b\n", "lacks the blank"],
-    ["with a wide colon", "name: a\ndescription：b\n", "wide colon"],
+    ["without a blank after the colon", "name:a\ndescription: b\n", "has no space after"],
+    ["with a wide colon", "name: a\ndescription：b\n", "full-width colon"],
     ["indented for no reason", "name: a\n description: b\n", "is indented"],
   ])("a common key is recognised %s", (_, text, message) => {
     expect(repair(text).value).toMatchObject({ name: "a", description: "b" });

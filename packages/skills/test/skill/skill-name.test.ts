@@ -18,17 +18,17 @@ verifies([41, 42, "case 15"], "everything else is not a name, and the fault is s
   const faults: Readonly<Record<string, string>> = {
     "": "is empty",
     ["x".repeat(65)]: "has 65 characters",
-    Pdf: "has capitals",
-    pdf_tool: "has `_`",
-    "pdf tool": "has spaces",
-    "-pdf": "begins or ends with a hyphen",
-    "pdf-": "begins or ends with a hyphen",
+    Pdf: "contains capital letters",
+    pdf_tool: "contains `_`",
+    "pdf tool": "contains spaces",
+    "-pdf": "starts or ends with a hyphen",
+    "pdf-": "starts or ends with a hyphen",
     "pdf--tool": "has two hyphens in a row",
-    "a/b": "has `/`",
-    "a\\b": "has `\\`",
-    "..": "has `.`",
-    ".": "has `.`",
-    "a\nb": "has U+000A",
+    "a/b": "contains `/`",
+    "a\\b": "contains `\\`",
+    "..": "contains `.`",
+    ".": "contains `.`",
+    "a\nb": "contains U+000A",
   };
   for (const [name, fault] of Object.entries(faults)) {
     expect(isSkillName(name), name).toBe(false);

@@ -64,7 +64,7 @@ describe("by default", () => {
     const given = { realPath: "", root: { ...OWN, realPath: "" } };
     expect(decideFor(OWN, "integration", embedding, given)).toEqual([
       "trusted",
-      "The embedding program brings it.",
+      "The embedding program provides it.",
     ]);
   });
 
@@ -194,7 +194,7 @@ describe("a skill grant", () => {
     expect(level).toBe("untrusted");
     expect(reason).toBe(
       "It is no longer what you trusted: `SKILL.md` was changed, `run.sh` changed its executable bit, `a` was added, " +
-        "2 more. Look at it, then `metier trust demo` trusts it again.",
+        "2 more. Review it, then `metier trust demo` trusts it again.",
     );
   });
 

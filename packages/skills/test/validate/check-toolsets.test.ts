@@ -47,6 +47,6 @@ test("a skill that shares its folder with others has no toolsets", () => {
     );
   expect(check("directory")).toEqual([]);
   expect(check("markdown")).toMatchObject([
-    { code: "toolset.missing", message: expect.stringContaining("only a skill with a folder of its own") },
+    { code: "toolset.missing", message: expect.stringContaining("only a skill with its own folder") },
   ]);
 });

@@ -50,7 +50,7 @@ test("booleans are read in the words people write", () => {
   }
 });
 
-verifies([24, "case 24"], "the iteration limit is a whole number from 1", () => {
+verifies([24, "case 24"], "the iteration limit is a whole number of at least 1", () => {
   expect(manifestOf(fields({ max_iterations: "12" })).maxIterations).toBe(12);
   for (const bad of ["nope", 0, -1, 1.5, true, [], "1e3", null] as const) {
     const checked = check(fields({ max_iterations: bad }));

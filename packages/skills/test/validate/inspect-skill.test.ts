@@ -87,7 +87,7 @@ test("one note names the fields that this version does not act on", () => {
   const notes = noteFields(parsedSkill(fields({ background: true, model: "fast" })), "standard");
   expect(notes).toMatchObject([
     { code: "field.not-portable" },
-    { code: "field.not-honoured", message: "This version reads, but does not act on `background`." },
+    { code: "field.not-honoured", message: "This version reads but does not use `background`." },
   ]);
 });
 

@@ -93,8 +93,8 @@ test("events that do not exist here are named, those of Claude Code as what they
   const { hooks, said } = read({ "pre-tol": [{ command: "x" }], Notification: [], Sometimes: "x" });
   expect(hooks).toEqual([]);
   expect(said[0]).toContain("Did you mean `pre-tool`?");
-  expect(said[1]).toContain("`hooks.Notification` is an event of Claude Code that is not honoured here.");
-  expect(said[2]).toContain("Events are `pre-tool`, `post-tool` and `stop`.");
+  expect(said[1]).toContain("`hooks.Notification` is a Claude Code event that Metier does not support.");
+  expect(said[2]).toContain("The events are `pre-tool`, `post-tool` and `stop`.");
 });
 
 verifies([38, 49], "validation names what is wrong with `hooks`, with its line", () => {

@@ -19,7 +19,7 @@ verifies([13, 51, "case 17", "case 19"], "nothing loads without a description", 
     expect(checked.manifest).toBeUndefined();
     expect(findings(checked)).toEqual(["error description.missing"]);
   }
-  expect(check({ name: "demo" }).diagnostics[0]?.hint).toContain("Add `description:`");
+  expect(check({ name: "demo" }).diagnostics[0]?.hint).toContain("Add a `description:`");
 });
 
 test("a description with a tag is noted", () => {

@@ -10,7 +10,7 @@ import { check, fields, findings, parsedSkill } from "./parsed-skill.ts";
 const NO_FRONTMATTER: Diagnostic = {
   code: "frontmatter.missing",
   severity: "error",
-  message: "The file does not begin with frontmatter.",
+  message: "The file does not start with frontmatter.",
   path: "/skills/demo/SKILL.md",
   line: 1,
 };

@@ -1,6 +1,6 @@
 /**
- * A config file, whatever its format: read, taken apart into its values and where each key stands, and changed so that
- * everything else in it stays. Loads no parser by itself.
+ * A config file in any format: read, parsed into values and key positions, and edited so that everything else stays.
+ * Loads no parser by itself.
  */
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -14,16 +14,16 @@ export type ConfigFormat = "toml" | "yaml" | "json";
 
 export interface ConfigDocument {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where a key stands, or the nearest table above it that can be found. */
+  /** Where a key is, or the nearest table above it that can be found. */
   locate(path: readonly string[]): Position | undefined;
 }
 
-/** A value of any kind; items of a list are located by their number. */
+/** A value of any kind; list items are located by index. */
 export interface LocatedValue extends Pick<ConfigDocument, "locate"> {
   readonly value: unknown;
 }
 
-/** Why a file is no config file. The detail never quotes the file: the line may hold a secret. */
+/** Why a file is not a config file. The detail never quotes the file: the line may contain a secret. */
 export class ConfigSyntaxError extends Error {
   readonly position: Position | undefined;
   constructor(detail: string, position?: Position) {
@@ -33,13 +33,13 @@ export class ConfigSyntaxError extends Error {
   }
 }
 
-/** By the file's ending; anything else is read as TOML. */
+/** By the file's extension; anything else is read as TOML. */
 export function formatOf(file: string): ConfigFormat {
   if (/\.ya?ml$/i.test(file)) return "yaml";
   return /\.json$/i.test(file) ? "json" : "toml";
 }
 
-/** Parsers are loaded when a file of their format is there. Throws `ConfigSyntaxError`. */
+/** Parsers are loaded when a file of their format exists. Throws `ConfigSyntaxError`. */
 export async function parseConfigDocument(text: string, format: ConfigFormat): Promise<ConfigDocument> {
   const source = text.startsWith("\uFEFF") ? text.slice(1) : text;
   const parse = await loadParser(format);
@@ -57,7 +57,7 @@ async function loadParser(format: ConfigFormat): Promise<(text: string) => Confi
   return (await import("./toml-document.ts")).parseTomlDocument;
 }
 
-/** Where the keys of a text stand: offsets while it is read, lines and columns when someone asks. */
+/** Positions of a text's keys: offsets during parsing, lines and columns on request. */
 export class KeyIndex {
   readonly #offsets = new Map<string, number>();
   readonly #text: string;
@@ -73,7 +73,7 @@ export class KeyIndex {
     if (!this.#offsets.has(key)) this.#offsets.set(key, offset);
   }
 
-  /** The key, or the nearest table above it that is known. */
+  /** The key, or the nearest known table above it. */
   find(path: readonly string[]): Position | undefined {
     for (let length = path.length; length > 0; length--) {
       const offset = this.#offsets.get(path.slice(0, length).join("\0"));
@@ -95,7 +95,7 @@ export class KeyIndex {
   }
 }
 
-/** Most documents are never asked where something stands, so their keys are looked for when one is. */
+/** Most documents are never asked for positions, so keys are located on demand. */
 export function locateBy(indexKeys: () => KeyIndex): ConfigDocument["locate"] {
   let index: KeyIndex | undefined;
   return (path) => {
@@ -110,7 +110,7 @@ function findLineStarts(text: string): readonly number[] {
   return starts;
 }
 
-/** One key, as it is written in the file; without a value it is removed. */
+/** One key as written in the file; without a value it is removed. */
 export interface DocumentChange {
   readonly path: readonly string[];
   readonly value?: unknown;
@@ -118,7 +118,7 @@ export interface DocumentChange {
   readonly comment?: readonly string[];
 }
 
-/** The text must be valid; an empty one is a file that is yet to be made. */
+/** The text must be valid; an empty one is a new file. */
 export async function editDocument(
   text: string,
   format: ConfigFormat,
@@ -131,7 +131,7 @@ export async function editDocument(
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Tables down to `[skills.gog.capability-provider]` are sections; anything deeper stands in braces. */
+/** Tables down to `[skills.gog.capability-provider]` are sections; anything deeper is inline. */
 const SECTION_LEVELS = 4;
 
 async function editToml(text: string, changes: readonly DocumentChange[]): Promise<string> {
@@ -143,13 +143,13 @@ async function editToml(text: string, changes: readonly DocumentChange[]): Promi
   const bracketSpacing = /[[{] \S/.test(source);
   const patched = patch(source, values, { inlineTableStart: SECTION_LEVELS, bracketSpacing });
   const result = changes.reduce(commentTable, patched);
-  // Cloned, since only the values matter, not the classes the parser makes them of.
+  // Cloned, since only the values matter, not the parser's classes.
   const isFaithful = isDeepStrictEqual(structuredClone(parse(result)), structuredClone(values));
   if (!isFaithful) throw new Error("the edit would change other keys too");
   return result.endsWith("\n") ? result : `${result}\n`;
 }
 
-/** Above the header of the table; a comment that stands there already is not written twice. */
+/** Above the table's header; an existing comment is not repeated. */
 function commentTable(text: string, { path, comment = [] }: DocumentChange): string {
   if (comment.length === 0) return text;
   const lines = text.split("\n");
@@ -161,8 +161,8 @@ function commentTable(text: string, { path, comment = [] }: DocumentChange): str
 }
 
 /**
- * A new list of tables begins as `[[key]]`, one table below the other; the library would write one long line. A new table
- * that has a comment gets its header here, without the empty one of its parent that the library would add.
+ * A new list of tables starts as `[[key]]`, one table below the other; the library would write one long line. A new
+ * table with a comment gets its header here, without the empty parent header that the library would add.
  */
 function openTables(text: string, values: Table, changes: readonly DocumentChange[]): string {
   const headers = changes
@@ -178,7 +178,7 @@ function isTableList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every(isTable);
 }
 
-/** Whether the key stands in the document, or cannot be opened as a section of its own. */
+/** Whether the document contains the key, or it cannot become a section. */
 function isThere(values: Table, path: readonly string[]): boolean {
   let table: unknown = values;
   for (const key of path) {
@@ -229,20 +229,20 @@ export async function readConfigFile(file: string): Promise<ConfigReading> {
   }
 }
 
-/** The bytes, `undefined` when there is no file, or the reason why it cannot be read. */
+/** The bytes, `undefined` if there is no file, or why it cannot be read. */
 function readBytes(file: string): Result<Buffer | undefined, string> {
   try {
     const stats = statSync(file);
     if (!stats.isFile()) return refused("it is not a regular file");
     if (stats.size > MOST_BYTES) {
-      return refused(`it has ${stats.size} bytes, and at most ${MOST_BYTES} are read`);
+      return refused(`it has ${stats.size} bytes; the limit is ${MOST_BYTES} bytes`);
     }
     return done(readFileSync(file));
   } catch (fault) {
     const { code = "unknown" } = fault as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "ENOTDIR") return refused(`the system says ${code}`);
     const isLink = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-    return isLink ? refused("it is a link that leads nowhere") : done(undefined);
+    return isLink ? refused("it is a broken link") : done(undefined);
   }
 }
 
@@ -266,6 +266,6 @@ function broken(file: string, { message, position }: ConfigSyntaxError): Diagnos
     message: `The config file \`${file}\` is not valid ${formatOf(file).toUpperCase()}${where}: ${message}.`,
     path: file,
     ...position,
-    hint: "Repair that line; until then the whole file is skipped.",
+    hint: "Fix that line; until then the whole file is skipped.",
   };
 }

@@ -1,4 +1,4 @@
-/** Strict JSON with positions, which `JSON.parse` gives neither for keys nor for every fault. */
+/** Strict JSON with positions, which `JSON.parse` gives neither for keys nor for every error. */
 import { isTable } from "../value-types.ts";
 import { type ConfigDocument, ConfigSyntaxError, KeyIndex, type LocatedValue } from "./config-document.ts";
 
@@ -9,7 +9,8 @@ const SCALAR =
 
 export function parseJsonDocument(text: string): ConfigDocument {
   const { value: values, locate } = parseLocatedJson(text);
-  if (!isTable(values)) throw new ConfigSyntaxError("the file must hold an object", { line: 1, column: 1 });
+  if (!isTable(values))
+    throw new ConfigSyntaxError("the file must contain an object", { line: 1, column: 1 });
   return { values, locate };
 }
 
@@ -49,7 +50,7 @@ class JsonReader {
       if (this.#peek() !== '"') this.#fail("a key in double quotes is missing here");
       const start = this.#at;
       const key: string = JSON.parse(this.#readScalar("a key is malformed here"));
-      if (entries.has(key)) this.#fail(`the key ${JSON.stringify(key)} stands there twice`);
+      if (entries.has(key)) this.#fail(`the key ${JSON.stringify(key)} appears twice`);
       this.keys.add([...path, key], start);
       this.#take(":");
       entries.set(key, this.#readValue([...path, key]));
@@ -68,7 +69,7 @@ class JsonReader {
     return items;
   }
 
-  /** What stands between the brackets, apart by commas. */
+  /** The comma-separated content between brackets. */
   #readItems(close: string, readItem: () => void): void {
     this.#at++;
     for (let first = true; this.#peek() !== close; first = false) {
@@ -90,7 +91,7 @@ class JsonReader {
     this.#at++;
   }
 
-  /** The next character that is not blank; `undefined` at the end. */
+  /** The next non-blank character; `undefined` at the end. */
   #peek(): string | undefined {
     BLANK.lastIndex = this.#at;
     BLANK.test(this.#text);

@@ -1,4 +1,4 @@
-/** TOML by `smol-toml`, which keeps no positions; a scan over the (then known to be valid) text finds the keys. */
+/** TOML by `smol-toml`, which keeps no positions; a scan over the already validated text finds the keys. */
 import { parse, TomlError } from "smol-toml";
 import { type ConfigDocument, ConfigSyntaxError, KeyIndex, locateBy } from "./config-document.ts";
 
@@ -16,7 +16,7 @@ function parseToml(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The first line of the message; the lines below it quote the file. */
+/** The first line of the message; the other lines quote the file. */
 function describeFault(fault: TomlError): string {
   const [first = ""] = fault.message.split("\n");
   return first.replace(/^Invalid TOML document: /, "");
@@ -27,7 +27,7 @@ const KEY_PART = /[ \t]*(?:([A-Za-z0-9_-]+)|"((?:\\.|[^"\\])*)"|'([^']*)')[ \t]*
 const VALUE_PART =
   /"""(?:\\[\s\S]|[^\\])*?"""+|'''[\s\S]*?'''+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[[\]{}\n]|[^"'#[\]{}\n]+/y;
 
-/** Every key and table header of a valid document. Keys inside an inline table count as part of it. */
+/** Every key and table header of a valid document. Keys in an inline table count as part of it. */
 function indexKeys(text: string): KeyIndex {
   const index = new KeyIndex(text);
   let table: readonly string[] = [];
@@ -62,7 +62,7 @@ function readKey(
   return { segments, end };
 }
 
-/** A quoted key with escapes JSON does not know stays as written; its table is found then. */
+/** A quoted key with escapes unknown to JSON stays as written; then its table is found. */
 function unquote(quoted: string): string {
   try {
     return JSON.parse(`"${quoted}"`);
@@ -71,7 +71,7 @@ function unquote(quoted: string): string {
   }
 }
 
-/** From behind the key to the start of the line after the value. */
+/** From after the key to the start of the line after the value. */
 function skipValue(text: string, start: number): number {
   let at = start;
   let depth = 0;

@@ -1,4 +1,4 @@
-/** YAML config files: one document, no custom tags, bounded aliases; and edits of it that keep comments and blank lines. */
+/** YAML config files: one document, no custom tags, bounded aliases; and edits that keep comments and blank lines. */
 import { type Document, isMap, isNode, isScalar, isSeq, parseDocument, type YAMLSeq } from "yaml";
 import { isTable } from "../value-types.ts";
 import {
@@ -16,13 +16,13 @@ const MOST_LEVELS = 10;
 export function parseYamlDocument(text: string): ConfigDocument {
   const { value, locate } = parseYamlValue(text);
   if (isTable(value)) return { values: value, locate };
-  throw new ConfigSyntaxError("the file must hold keys and values, not a list or a single value", {
+  throw new ConfigSyntaxError("the file must contain keys and values, not a list or a single value", {
     line: 1,
     column: 1,
   });
 }
 
-/** Whatever a document holds; an empty one holds no keys. */
+/** Any content of a document; an empty one has no keys. */
 export function parseYamlValue(text: string): LocatedValue {
   const document = readYaml(text);
   return { value: toValue(document), locate: locateBy(() => indexKeys(document, text)) };
@@ -36,7 +36,7 @@ function readYaml(text: string): Document {
   throw new ConfigSyntaxError(describeFault(fault.message), new KeyIndex(text).positionOf(fault.pos[0]));
 }
 
-/** What follows the colon of a message quotes the file, which may hold a secret. */
+/** The text after a message's colon quotes the file, which may contain a secret. */
 function describeFault(message: string): string {
   const [first = ""] = message.split(/: |\n/);
   return first;
@@ -46,11 +46,11 @@ function toValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: MOST_ALIASES }) ?? {};
   } catch {
-    throw new ConfigSyntaxError(`more than ${MOST_ALIASES} aliases, or one that leads nowhere`);
+    throw new ConfigSyntaxError(`more than ${MOST_ALIASES} aliases, or one without an anchor`);
   }
 }
 
-/** Keys and items, one within the other; deeper than any key that is known goes, nothing is looked for. */
+/** Nested keys and items; nothing is searched deeper than any known key. */
 function indexKeys(document: Document, text: string): KeyIndex {
   const index = new KeyIndex(text);
   const visit = (node: unknown, path: readonly string[]): void => {
@@ -65,7 +65,7 @@ function indexKeys(document: Document, text: string): KeyIndex {
   return index;
 }
 
-/** Each with what stands where it begins. */
+/** Each with what starts there. */
 function partsOf(
   node: unknown,
 ): readonly { readonly name: string; readonly mark: unknown; readonly value: unknown }[] {
@@ -88,7 +88,7 @@ export function editYaml(text: string, changes: readonly DocumentChange[]): stri
   return document.toString({ lineWidth: 0 });
 }
 
-/** Takes out and appends single entries, so that the comments of the others stay; `false` when that is not enough. */
+/** Removes and appends single entries, so that the others keep their comments; `false` if that is not enough. */
 function editList(document: Document, list: YAMLSeq, wanted: readonly unknown[]): boolean {
   const present = list.items.map((item) => (isScalar(item) ? item.value : undefined));
   const kept = present.filter((item) => wanted.includes(item));
@@ -99,7 +99,7 @@ function editList(document: Document, list: YAMLSeq, wanted: readonly unknown[])
   return true;
 }
 
-/** A key without a value (`skills:`) is null, and becomes a table when something is set below it. */
+/** A key without a value (`skills:`) is null, and becomes a table when something is set in it. */
 function setValue(document: Document, path: readonly string[], value: unknown): void {
   for (let length = 1; length < path.length; length++) {
     const parent = path.slice(0, length);

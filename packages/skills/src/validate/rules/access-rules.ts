@@ -1,6 +1,6 @@
 /**
- * Who may invoke a skill, what a run gets from the host (capabilities, environment variables, packages), and what the skill
- * says about tools and commands: tool patterns, toolsets, triggers and hooks.
+ * Who may invoke a skill, what a run gets from the host (capabilities, environment variables, packages), and what the
+ * skill says about tools and commands: tool patterns, toolsets, triggers and hooks.
  */
 import type { DiagnosticCode } from "@metier/base/diagnostic";
 import { isJsonObject } from "@metier/base/json";
@@ -18,8 +18,8 @@ import { readHooks } from "../read-hooks.ts";
 import type { Rule, RuleSubject } from "../validate-skill.ts";
 
 /**
- * `access` says in which types of chat a skill may be invoked. What is not understood could be a restriction, so the
- * skill then counts as sensitive.
+ * `access` says in which chat types a skill may be invoked. An unreadable value could be a restriction, so the skill
+ * then counts as sensitive.
  */
 export const accessRule: Rule = {
   codes: ["access.unclear"],
@@ -36,20 +36,20 @@ export const accessRule: Rule = {
       const types =
         toKebabCase(key) === "chat-types" ? coerceList(inner, { separator: "words" }, report) : undefined;
       if (types !== undefined) subject.draft.chatTypes = types.map((type) => type.toLowerCase());
-      else restrict(subject, given.key, `\`${inner.key}\` is not understood.`, report);
+      else restrict(subject, given.key, `\`${inner.key}\` is not valid.`, report);
     }
   },
 };
 
 function restrict({ draft }: RuleSubject, key: string, message: string, report: Report): void {
   draft.sensitive = true;
-  report("access.unclear", `${message} Until it is, the skill counts as \`sensitive\`.`, {
+  report("access.unclear", `${message} Until you fix it, the skill counts as \`sensitive\`.`, {
     key,
     hint: "Write `chat-types` below it, with a list such as `[private]`.",
   });
 }
 
-/** What is said of an item in the wrong form. */
+/** The message about an item in the wrong form. */
 interface ItemFault {
   readonly code: DiagnosticCode;
   /** What follows the item in the message. */
@@ -57,7 +57,7 @@ interface ItemFault {
   readonly hint: string;
 }
 
-/** The items in the right form; each of the others is reported and left out. */
+/** The items in the right form; each of the others is reported and ignored. */
 function keepItems(
   items: readonly string[],
   key: string,
@@ -72,7 +72,7 @@ function keepItems(
   });
 }
 
-/** The skill is loaded without the items that are in the wrong form. */
+/** The skill is loaded without the malformed items. */
 function itemRule(
   field: "capabilities" | "packages" | "toolsets",
   isRight: (item: string) => boolean,
@@ -91,31 +91,31 @@ function itemRule(
 export const capabilitiesRule: Rule = itemRule("capabilities", isCapabilityId, {
   code: "capability.not-namespaced",
   what: ", which is not `namespace.name`",
-  hint: "Write the provider's namespace, a dot and the name, in lower case, such as `gog.email`.",
+  hint: "Write the provider's namespace, a dot and the name, in lowercase, such as `gog.email`.",
 });
 
-/** Packages are named as Debian names them, so that nothing but names reaches apt. */
+/** Packages must have Debian names, so that only names reach apt. */
 export const packagesRule: Rule = itemRule("packages", isPackageName, {
   code: "package.name",
   what: ", which is not the name of a Debian package",
-  hint: "Write the name alone, without a version: lower-case letters, digits, `+`, `-` and `.`, as in `jq`; this one is left out.",
+  hint: "Write only the name, without a version: lowercase letters, digits, `+`, `-` and `.`, such as `jq`; this one is ignored.",
 });
 
-/** Toolsets name a module inside the skill's folder and what it exports. */
+/** Toolsets name a module in the skill's folder and its export. */
 export const toolsetsRule: Rule = itemRule("toolsets", (entry) => parseToolsetEntry(entry) !== undefined, {
   code: "toolset.malformed",
-  what: "; it is left out",
+  what: "; it is ignored",
   hint: "Write a path inside the skill's folder, a colon and a name, such as `toolsets/index:Tools`.",
 });
 
 const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
 const NO_VARIABLE: ItemFault = {
   code: "env.name",
-  what: ", which cannot be the name of a variable",
-  hint: "Names have capitals, digits and `_` and do not begin with a digit; this one is left out.",
+  what: ", which is not a valid variable name",
+  hint: "Use capital letters, digits and `_`, not starting with a digit; this one is ignored.",
 };
 
-/** Names of environment variables are written as environments have them. */
+/** Environment variable names must be valid. */
 export const environmentRule: Rule = {
   codes: ["env.name"],
   fields: ["env", "requires"],
@@ -130,7 +130,7 @@ export const environmentRule: Rule = {
   },
 };
 
-/** Tool patterns can be read; `allowed-tools` is one line with spaces, as the specification has it. */
+/** Tool patterns must be readable; `allowed-tools` is one line with spaces, as in the specification. */
 export const toolsRule: Rule = {
   codes: ["tools.list", "tools.commas", "tools.malformed"],
   fields: ["allowed-tools", "disallowed-tools", "required-tools"],
@@ -168,9 +168,9 @@ function checkForm({ draft, fields, profile }: RuleSubject, report: Report): voi
   const line = draft.allowedTools.join(" ");
   const hint = `Write \`${key}: ${line}\`.`;
   if (Array.isArray(value)) {
-    report("tools.list", `\`${key}\` is a list; the specification has one line.`, { key, hint });
+    report("tools.list", `\`${key}\` is a list; the specification uses one line.`, { key, hint });
   } else if (typeof value === "string" && countCommas(value) > countCommas(line)) {
-    report("tools.commas", `\`${key}\` has commas; the specification has spaces between tools.`, {
+    report("tools.commas", `\`${key}\` has commas; the specification uses spaces between tools.`, {
       key,
       hint,
     });
@@ -193,7 +193,7 @@ export const triggersRule: Rule = {
       if (fault === undefined) return true;
       report("trigger.pattern", `\`${key}.patterns\` has ${showValue(pattern)}: ${fault}.`, {
         key,
-        hint: "Write a JavaScript regular expression; this one is left out.",
+        hint: "Write a JavaScript regular expression; this one is ignored.",
       });
       return false;
     });
@@ -210,7 +210,7 @@ function regularExpressionFault(pattern: string): string | undefined {
   }
 }
 
-/** Hooks can be read: events that exist, and commands for them. A run reads them the same way. */
+/** Hooks must be readable: existing events, with commands. A run reads them the same way. */
 export const hooksRule: Rule = {
   codes: ["hook.malformed", "hook.unknown-event", "field.unknown-key"],
   fields: ["hooks"],

@@ -1,4 +1,4 @@
-/** Which fields stand where, and what of a manifest is gathered from several places: `metadata` and `requires`. */
+/** Which fields belong where, and what a manifest collects from several places: `metadata` and `requires`. */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { nearestNames, showNames, showValue } from "@metier/base/text";
 import { isSpecField, type SkillRequirements } from "../../skill/manifest.ts";
@@ -9,14 +9,14 @@ import { splitLine } from "../coerce.ts";
 import type { Report } from "../profiles.ts";
 import type { Rule } from "../validate-skill.ts";
 
-/** Every field is one that somebody reads, and stands where it is read. */
+/** Every field must be one that somebody reads, in the right place. */
 export const knownFieldsRule: Rule = {
   codes: ["field.unknown", "field.case", "field.misplaced", "field.not-in-spec", "field.both-spellings"],
   check({ fields }, report) {
     const { known, unknown } = fields;
     for (let index = 0; index < unknown.length; index++) {
       const key = unknown[index] ?? "";
-      report("field.unknown", `The field ${showValue(key)} is not known.`, { key, hint: hintFor(key) });
+      report("field.unknown", `Unknown field ${showValue(key)}.`, { key, hint: hintFor(key) });
     }
     for (let index = 0; index < known.length; index++) {
       const given = known[index];
@@ -33,12 +33,14 @@ function checkPlace({ field, key }: GivenField, report: Report): void {
       hint: `Move it to \`${field.belongsTo}\`, where other clients keep it.`,
     });
   } else {
-    const hint = isSpecField(field) ? `Write \`${field.name}\`.` : "Remove it, or validate as `standard`.";
+    const hint = isSpecField(field)
+      ? `Write \`${field.name}\`.`
+      : "Remove it, or validate with the profile `standard`.";
     report("field.not-in-spec", `\`${key}\` is not a field of the specification.`, { key, hint });
   }
 }
 
-/** Names that are near in meaning, not in spelling. */
+/** Names that are similar in meaning, not in spelling. */
 const KNOWN_MISTAKES: ReadonlyMap<string, readonly string[]> = new Map([
   ["tools", ["allowed-tools", "required-tools"]],
   ["arguments-hint", ["argument-hint"]],
@@ -48,7 +50,7 @@ const KNOWN_MISTAKES: ReadonlyMap<string, readonly string[]> = new Map([
 const MAX_HINTS = 1000;
 const hints = new Map<string, string>();
 
-/** Remembered, since a whole tree of skills tends to have the same few unknown fields. */
+/** Cached, since a whole tree of skills tends to have the same few unknown fields. */
 function hintFor(key: string): string {
   const known = hints.get(key);
   if (known !== undefined) return known;
@@ -56,13 +58,13 @@ function hintFor(key: string): string {
   const near = KNOWN_MISTAKES.get(key) ?? nearestNames(key, names);
   const hint =
     near.length > 0
-      ? `Did you mean ${showNames(near).replace(" and ", " or ")}? Otherwise move it below \`metadata\`.`
-      : "Move it below `metadata` or remove it.";
+      ? `Did you mean ${showNames(near).replace(" and ", " or ")}? Otherwise move it under \`metadata\`.`
+      : "Move it under `metadata` or remove it.";
   if (hints.size < MAX_HINTS) hints.set(key, hint);
   return hint;
 }
 
-/** `metadata` is a map of texts. Its version, author and tags go before those at the top level. */
+/** `metadata` is a map of strings. Its version, author and tags override those at the top level. */
 export const metadataRule: Rule = {
   codes: ["metadata.scalar", "metadata.nested"],
   fields: ["metadata"],
@@ -79,7 +81,7 @@ export const metadataRule: Rule = {
   },
 };
 
-/** Numbers and booleans become the text they are written as; lists and maps stay as they are. */
+/** Numbers and booleans become their written text; lists and maps stay unchanged. */
 function coerceScalars(metadata: JsonObject, key: string, report: Report, parsed: ParsedSkill): JsonObject {
   const scalars: string[] = [];
   const nested: string[] = [];
@@ -89,12 +91,12 @@ function coerceScalars(metadata: JsonObject, key: string, report: Report, parsed
     else if (typeof value === "object" && value !== null) nested.push(name);
   }
   if (nested.length > 0) {
-    const message = `Below \`${key}\`, ${showNames(nested)} ${be(nested)} not text; other clients may drop it.`;
-    report("metadata.nested", message, { key, hint: "The specification has only texts there." });
+    const message = `Under \`${key}\`, ${showNames(nested)} ${be(nested)} not text; other clients may drop it.`;
+    report("metadata.nested", message, { key, hint: "The specification allows only text there." });
   }
   if (scalars.length === 0) return metadata;
-  const message = `Below \`${key}\`, ${showNames(scalars)} ${be(scalars)} a number or boolean; it is read as text.`;
-  report("metadata.scalar", message, { key, hint: `Write ${scalars.length > 1 ? "them" : "it"} in quotes.` });
+  const message = `Under \`${key}\`, ${showNames(scalars)} ${be(scalars)} a number or boolean; it is read as text.`;
+  report("metadata.scalar", message, { key, hint: `Put ${scalars.length > 1 ? "them" : "it"} in quotes.` });
   const texts = scalars.map((name) => [name, parsed.written(key, name) ?? String(metadata[name])] as const);
   return { ...metadata, ...Object.fromEntries(texts) };
 }
@@ -119,8 +121,8 @@ const PLATFORMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What the machine must have, gathered from every place where skills say it: `requires`, `metadata.requires` and the
- * `requires` of the dialects that keep theirs in a namespace below `metadata`.
+ * What the machine must have, collected from all places: `requires`, `metadata.requires` and the `requires` of dialects
+ * with a namespace under `metadata`.
  */
 export const requirementsRule: Rule = {
   codes: [],

@@ -1,4 +1,4 @@
-/** What the published specification asks of every skill: its file, name, description, compatibility and body. */
+/** What the published specification requires of every skill: its file, name, description, compatibility and body. */
 import { basename, sep } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { showValue } from "@metier/base/text";
@@ -17,7 +17,7 @@ import type { Rule, RuleSubject } from "../validate-skill.ts";
 
 const RESERVED_WORDS = /anthropic|claude/;
 
-/** The name is in the grammar; a name outside it is normalised, and the directory gives a missing one. */
+/** The name must match the grammar; an invalid one is normalized, and a missing one comes from the directory. */
 export const nameRule: Rule = {
   codes: ["name.missing", "name.grammar", "name.not-plain", "name.reserved"],
   check(subject, report) {
@@ -47,7 +47,7 @@ function takeDirectoryName({ draft, parsed, fields }: RuleSubject, key: string, 
   draft.name = nameOfPlace(defaultName);
   if (draft.name !== defaultName) draft.displayName ??= defaultName;
   const place = form === "directory" ? "directory" : "file";
-  const missing = findGiven(fields.known, "name") ? "`name` is empty" : "There is no `name`";
+  const missing = findGiven(fields.known, "name") ? "`name` is empty" : "`name` is missing";
   report("name.missing", `${missing}; the skill is named ${showValue(draft.name)} after its ${place}.`, {
     key,
     hint: `Add \`name: ${draft.name}\`.`,
@@ -59,7 +59,7 @@ function normaliseName({ draft, parsed }: RuleSubject, key: string, report: Repo
   draft.displayName ??= written;
   draft.name = normaliseSkillName(written) || nameOfPlace(parsed.candidate.defaultName);
   const message = `\`name\` is ${showValue(written)}, which ${skillNameFaults(written).join(" and ")}.`;
-  const hint = `Write \`name: ${draft.name}\`: lower-case letters, digits and single hyphens, at most 64.`;
+  const hint = `Write \`name: ${draft.name}\`: lowercase letters, digits and single hyphens, at most 64.`;
   report("name.grammar", message, { key, hint });
 }
 
@@ -67,7 +67,7 @@ function nameOfPlace(defaultName: string): string {
   return normaliseSkillName(defaultName) || "skill";
 }
 
-/** The name is that of the directory. A skill whose name differs is loaded under its own name. */
+/** The name must be the directory's. A skill with a different name is loaded under its own. */
 export const nameDirectoryRule: Rule = {
   codes: ["name.not-directory"],
   check({ parsed: { candidate }, draft, fields }, report) {
@@ -85,34 +85,34 @@ export const nameDirectoryRule: Rule = {
 
 const TAG = /<\/?[a-z][^<>]{0,200}>/i;
 
-/** There is a description, and it is of a size every client takes. */
+/** There must be a description, of a size that every client accepts. */
 export const descriptionRule: Rule = {
   codes: ["description.missing", "description.too-long", "description.markup"],
   check({ draft, fields }, report) {
     const given = findGiven(fields.known, "description");
     const key = given?.key ?? "description";
     if (draft.description === "") {
-      report("description.missing", given ? "`description` is empty." : "There is no `description`.", {
+      report("description.missing", given ? "`description` is empty." : "`description` is missing.", {
         key,
-        hint: "Add `description:` with what the skill does and when to use it; a model chooses by it.",
+        hint: "Add a `description:` that says what the skill does and when to use it; models choose skills by it.",
       });
       return;
     }
     const written = typeof given?.value === "string" ? given.value : draft.description;
     const length = countCharacters(written, MAX_DESCRIPTION_LENGTH);
     if (length > MAX_DESCRIPTION_LENGTH) {
-      const message = `\`description\` has ${length} characters; ${MAX_DESCRIPTION_LENGTH} are allowed.`;
-      const hint = "Shorten it to what a model needs for choosing; the rest belongs into the body.";
+      const message = `\`description\` has ${length} characters; the limit is ${MAX_DESCRIPTION_LENGTH}.`;
+      const hint = "Keep what a model needs to choose the skill; move the rest into the body.";
       report("description.too-long", message, { key, hint });
     }
     if (draft.description.includes("<") && TAG.test(draft.description)) {
-      const message = "`description` has a tag like `<…>`; claude.ai does not accept it.";
+      const message = "`description` contains a tag such as `<…>`, which claude.ai does not accept.";
       report("description.markup", message, { key });
     }
   },
 };
 
-/** `compatibility`, when given, has 1 to 500 characters. */
+/** `compatibility`, if given, has 1 to 500 characters. */
 export const compatibilityRule: Rule = {
   codes: ["compatibility.empty", "compatibility.too-long"],
   fields: ["compatibility"],
@@ -128,24 +128,24 @@ export const compatibilityRule: Rule = {
     const written = typeof value === "string" ? value : (draft.compatibility ?? "");
     const length = countCharacters(written, MAX_COMPATIBILITY_LENGTH);
     if (length <= MAX_COMPATIBILITY_LENGTH) return;
-    const message = `\`compatibility\` has ${length} characters; ${MAX_COMPATIBILITY_LENGTH} are allowed.`;
-    report("compatibility.too-long", message, { key, hint: "Shorten it; details belong into the body." });
+    const message = `\`compatibility\` has ${length} characters; the limit is ${MAX_COMPATIBILITY_LENGTH}.`;
+    report("compatibility.too-long", message, { key, hint: "Shorten it; move details into the body." });
   },
 };
 
-/** Length in Unicode characters, counted only where it can exceed `limit`; below that the cheap length will do. */
+/** Length in Unicode characters, counted only if it can exceed `limit`; below that the cheap length is enough. */
 function countCharacters(text: string, limit: number): number {
   return text.length <= limit ? text.length : [...text].length;
 }
 
 const USUAL_END = `${sep}SKILL.md`;
 
-/** The published specification knows one form, a folder with `SKILL.md`. */
+/** The published specification has one form, a folder with `SKILL.md`. */
 export const skillFileRule: Rule = {
   codes: ["skill-file.name", "skill-file.flat"],
   check({ parsed: { candidate } }, report) {
     if (candidate.form === "directory" && candidate.file.endsWith(USUAL_END)) return;
-    // A skill given as an object has no file.
+    // A skill defined in code has no file.
     if (candidate.file === "") return;
     const name = basename(candidate.file);
     if (candidate.form !== "directory") {
@@ -161,29 +161,29 @@ export const skillFileRule: Rule = {
 };
 
 const MAX_TOKENS = 5000;
-/** Local models often run with a context of 32,000 tokens, and the tools and the task need room, too. */
+/** Local models often run with a context of 32,000 tokens, and the tools and the task need room too. */
 const FLOODING_TOKENS = 20_000;
 const MAX_LINES = 500;
 const CHARACTERS_PER_TOKEN = 4;
 const SHORTEN =
-  "Move details into files below `references/` and name them here; a model reads them when it needs them.";
+  "Move details into files under `references/` and name them here; a model reads them when it needs them.";
 
-/** There are instructions, and they are of a size that fits a model's attention. */
+/** There must be instructions, of a size that suits a model's attention. */
 export const bodyRule: Rule = {
   codes: ["body.empty", "body.too-long", "body.too-many-lines"],
   check({ parsed, body }, report) {
     const line = parsed.bodyLine;
     if (body.characters === 0) {
       const message = "There are no instructions after the frontmatter.";
-      report("body.empty", message, { line, hint: "Write below it what a model is to do." });
+      report("body.empty", message, { line, hint: "Write what the model should do below it." });
     }
     const tokens = Math.ceil(body.characters / CHARACTERS_PER_TOKEN);
     if (tokens > MAX_TOKENS) {
-      const message = `The body has about ${tokens} tokens; up to ${MAX_TOKENS} are recommended.`;
+      const message = `The body has about ${tokens} tokens; the recommended maximum is ${MAX_TOKENS}.`;
       report("body.too-long", message, { line, hint: SHORTEN });
     }
     if (body.lines > MAX_LINES) {
-      const message = `The body has ${body.lines} lines; up to ${MAX_LINES} are recommended.`;
+      const message = `The body has ${body.lines} lines; the recommended maximum is ${MAX_LINES}.`;
       report("body.too-many-lines", message, { line, hint: SHORTEN });
     }
   },

@@ -1,0 +1,27 @@
+/** The second thread's work on an unchanged root (`second-thread.ts`): it compares stamps from the end of the index. */
+import type { StampTask } from "./second-thread.ts";
+import { CHANGED, isUnchanged, PROGRESS } from "./stamps.ts";
+
+/** Entries between two looks at the other thread. */
+const STEP = 64;
+
+/** Says from which place on nothing has changed, until it meets the other thread or finds a change. */
+export function checkFromEnd({ root, text, start, writtenAt, places }: StampTask): void {
+  let to = text.length;
+  for (let count = 1; to > start; count++) {
+    const stampEnd = text.lastIndexOf("\n", to - 2);
+    const keyEnd = text.lastIndexOf("\n", stampEnd - 1);
+    const from = text.lastIndexOf("\n", keyEnd - 1) + 1;
+    if (
+      from < start ||
+      !isUnchanged(root, text.slice(from, keyEnd), text.slice(keyEnd + 1, stampEnd), writtenAt)
+    ) {
+      Atomics.store(places, PROGRESS.checkedFrom, CHANGED);
+      return;
+    }
+    to = from;
+    if (count % STEP > 0 && to > start) continue;
+    Atomics.store(places, PROGRESS.checkedFrom, to);
+    if (Atomics.load(places, PROGRESS.reached) >= to) return;
+  }
+}
