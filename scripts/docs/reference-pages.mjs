@@ -1,11 +1,15 @@
-/** The reference pages, each made from the table that the program itself reads, so that they cannot tell another story. */
+/** The reference pages, each made from the table that the program itself reads, so that they can't disagree with it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { DIAGNOSTIC_CODES } from "@metier/base/diagnostic";
 import { ERROR_CODES } from "@metier/base/errors";
 import { COMMANDS, manPage, publishedSchemas, runCli } from "@metier/cli";
 import { BUILT_IN_ALIASES, PRICES, PRICES_AS_OF } from "@metier/run/model";
 import { dialectsOf, isSpecField, MANIFEST_FIELDS, manifestJsonSchema } from "@metier/skills";
 import { CONFIG_FIELDS } from "@metier/skills/config";
+import { ROOT } from "../setup/repository.mjs";
 
+const FOLDER = join(ROOT, "docs/reference");
 const NOTE = "<!-- Written by `npm run docs:sync`; edit the table it is made from. -->";
 
 const PROJECT_RULES = {
@@ -25,8 +29,14 @@ export async function referencePages() {
     "models.md": page("Models", models()),
     "manifest.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
   };
-  const links = Object.keys(pages).map((name) => `- [${name}](${name})`);
-  const all = { "README.md": page("Reference", [links.join("\n")]), ...pages };
+  const generated = Object.keys(pages).map((name) => `- [${name}](${name})`);
+  const parts = [
+    "Made from the program's own tables:",
+    generated.join("\n"),
+    "Written by hand:",
+    handWritten(pages),
+  ];
+  const all = { "README.md": page("Reference", parts), ...pages };
   const schemas = Object.entries(await publishedSchemas()).map(([name, schema]) => [
     `packages/metier/schemas/${name}.schema.json`,
     `${JSON.stringify(schema, null, 2)}\n`,
@@ -35,13 +45,27 @@ export async function referencePages() {
   return { ...Object.fromEntries([...reference, ...schemas]), "packages/metier/man/metier.1": manPage() };
 }
 
+/** A link to each page next to the generated ones. @param {Readonly<Record<string, string>>} generated */
+function handWritten(generated) {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".md") && name !== "README.md" && generated[name] === undefined)
+    .sort()
+    .map((name) => {
+      const text = readFileSync(join(FOLDER, name), "utf8");
+      const [, title = name] = /^# (.+)$/m.exec(text) ?? [];
+      const [, description = ""] = /^description: (.+)$/m.exec(text) ?? [];
+      return `- [${title}](${name}): ${description}`;
+    })
+    .join("\n");
+}
+
 async function commands() {
   const overview = await help(["--help"]);
   const sections = [];
   for (const { name } of COMMANDS) {
     sections.push(`## \`metier ${name}\``, codeBlock(await help([name, "--help"])));
   }
-  return ["What `metier --help` and `metier <command> --help` print.", codeBlock(overview), ...sections];
+  return ["The output of `metier --help` and `metier <command> --help`.", codeBlock(overview), ...sections];
 }
 
 /** @param {readonly string[]} args */
@@ -70,14 +94,17 @@ function configuration() {
     PROJECT_RULES[field.project],
   ]);
   return [
-    "Every key of a config file. `snake_case` and `camelCase` are accepted as well. The last column says whether a project's own config file may set it.",
+    "Every key of a config file. `snake_case` and `camelCase` also work. The last column says whether a project's config file may set it.",
     table(["Key", "Value", "Default", "Meaning", "In a project file"], rows),
   ];
 }
 
 function diagnostics() {
   const rows = Object.entries(DIAGNOSTIC_CODES).map(([name, meaning]) => [code(name), meaning]);
-  return ["What can be wrong with a skill, a source or a config file.", table(["Code", "Meaning"], rows)];
+  return [
+    "Problems that Metier reports about a skill, a source, a config file or a run.",
+    table(["Code", "Meaning"], rows),
+  ];
 }
 
 function models() {
@@ -94,9 +121,9 @@ function models() {
     ]),
   );
   return [
-    "Aliases that work without configuration. The first provider with a key is used; your own `[models.<alias>]` wins.",
+    "Aliases that work without configuration. Metier uses the first provider with a key; your own `[models.<alias>]` wins.",
     table(["Alias", "Model"], aliases),
-    `List prices per million tokens, as of ${PRICES_AS_OF}. \`input-price\` and \`output-price\` of your config win. Other models have no price until you set one.`,
+    `List prices per million tokens, as of ${PRICES_AS_OF}. \`input-price\` and \`output-price\` in your config win. Other models have no price until you set one.`,
     table(["Model", "Input", "Output", "Long requests"], prices),
   ];
 }
@@ -104,7 +131,7 @@ function models() {
 function errors() {
   const rows = Object.entries(ERROR_CODES).map(([name, exitCode]) => [code(name), String(exitCode)]);
   return [
-    "What the library throws, and the exit code with which a command ends.",
+    "Every error that the library throws, and the exit code of a command that ends with it.",
     table(["Code", "Exit code"], rows),
   ];
 }
@@ -118,7 +145,7 @@ function frontmatter() {
     field.honouredBy ? "yes" : "read and kept",
   ]);
   return [
-    "Every field that Metier knows. `snake_case` and `camelCase` are accepted as well.",
+    "Every field that Metier knows. `snake_case` and `camelCase` also work.",
     table(["Field", "Value", "Meaning", "Known to", "Acted on"], rows),
   ];
 }

@@ -1,4 +1,7 @@
-/** The code a reader copies compiles and runs: every `ts run` block of README and the guides; files that they show compile. */
+/**
+ * The code a reader copies compiles and runs: every `ts run` block of README and the docs. A `text output` block below one is
+ * what it prints (`METIER_SHOWN=write` writes it). Files that pages show compile.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +9,18 @@ import { expect, test } from "vitest";
 import { codeBlocks, filesShown, readDocuments } from "../support/documents.ts";
 import { linkPackages } from "../support/link-packages.ts";
 import { ROOT, readRepositoryFile } from "../support/repository.ts";
+import { isAsShown, writeOutput } from "../support/shown-session.ts";
 import { temporaryFolder, writeTree } from "../support/temporary.ts";
 
-const samples = readDocuments()
-  .flatMap(codeBlocks)
-  .filter(({ info }) => info === "ts run")
-  .map((block) => ({ ...block, file: `${block.document.replace(/\W+/g, "-")}-${block.line}.ts` }));
+const samples = readDocuments().flatMap((document) => {
+  const blocks = codeBlocks(document);
+  return blocks.flatMap((block, index) => {
+    const next = blocks[index + 1];
+    const shown = next?.info === "text output" ? next.code : undefined;
+    const file = `${block.document.replace(/\W+/g, "-")}-${block.line}.ts`;
+    return block.info === "ts run" ? [{ ...block, file, shown }] : [];
+  });
+});
 
 /** A project of a user: the samples, and the package where npm would put it. */
 function makeProject(): string {
@@ -59,11 +68,25 @@ test("README shows code, and all code samples compile", () => {
   expect(stdout).toBe("");
 });
 
-test.each(samples)("the code at $document:$line runs", ({ file }) => {
-  const cwd = makeProject();
-  const home = join(cwd, "home");
-  mkdirSync(home);
-  const env = { ...process.env, HOME: home };
-  const { status, stderr } = spawnSync(process.execPath, [file], { cwd, env, encoding: "utf8", input: "" });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-});
+test.each(samples)(
+  "the code at $document:$line runs, and prints what is shown",
+  ({ document, file, code, shown }) => {
+    const cwd = makeProject();
+    const home = join(cwd, "home");
+    mkdirSync(home);
+    const env = { ...process.env, HOME: home };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+      cwd,
+      env,
+      encoding: "utf8",
+      input: "",
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    if (shown === undefined) return;
+    const printed = stdout.replaceAll(home, "/home/ada").replaceAll(cwd, "/srv/app");
+    if (process.env.METIER_SHOWN === "write" && !isAsShown(shown.trimEnd(), printed.trimEnd())) {
+      writeOutput(document, code, printed);
+    }
+    expect(isAsShown(shown.trimEnd(), printed.trimEnd()) ? shown : printed).toBe(shown);
+  },
+);

@@ -1,4 +1,4 @@
-/** What `examples` and the guides show is true: programs run, config files load, skills are valid, digests agree. */
+/** What `examples` and the docs show is true: programs run, config files load, skills are valid, digests agree. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { metierPlaces } from "@metier/base/places";
 import { loadConfig } from "@metier/skills/config";
 import { identifyContent } from "@metier/skills/trust";
 import { describe, expect, test } from "vitest";
-import { codeBlocks, readDocuments } from "../support/documents.ts";
+import { codeBlocks, filesShown, readDocuments } from "../support/documents.ts";
 import { linkPackages } from "../support/link-packages.ts";
 import { filesUnder, ROOT, readRepositoryFile } from "../support/repository.ts";
 import { temporaryFolder, writeTree } from "../support/temporary.ts";
@@ -14,18 +14,27 @@ import { createWorld } from "../support/world.ts";
 
 const blocks = readDocuments().flatMap(codeBlocks);
 
-/** The code of the blocks that begin with these words; a guide that lost its example must not pass. */
+/** The code of the blocks that begin with these words; docs that lost their example must not pass. */
 function blocksOf(info: string): readonly string[] {
   const found = blocks.filter((block) => block.info === info).map(({ code }) => code);
   expect(found, info).not.toEqual([]);
   return found;
 }
 
+/** The skills of the docs that a piece of config sets something for. */
+function skillsNamedIn(config: string): Readonly<Record<string, string>> {
+  const named = readDocuments()
+    .flatMap(filesShown)
+    .filter(({ path }) => config.includes(`[skills.${path.replace(/\/SKILL\.md$/, "")}]`));
+  return Object.fromEntries(named.map(({ path, code }) => [`home/.metier/skills/${path}`, code]));
+}
+
 /** A folder as a user has it: packages where npm puts them, some skills, the desk, a home and a place for temporary files. */
 function makeUserFolder(program: string): string {
   const folder = temporaryFolder();
   for (const name of ["home", "temporary"]) mkdirSync(join(folder, name));
-  linkPackages(program, folder);
+  // A program may start `metier` without importing it.
+  linkPackages(`${program} from "metier"`, folder);
   writeTree(folder, { "package.json": '{ "type": "module" }\n', "program.ts": program });
   for (const skills of ["packages/metier/skills", "examples/skills"])
     cpSync(join(ROOT, skills), join(folder, "skills"), { recursive: true });
@@ -73,6 +82,14 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
     "22-chat-completions",
   ],
   "survives deployment": ["25-bundled"],
+  "clients of other APIs": [
+    "26-anthropic-client",
+    "27-openai-client",
+    "28-mcp-client",
+    "29-ai-sdk-client",
+    "30-ag-ui-client",
+    "31-a2a-client",
+  ],
 };
 
 describe("the library", () => {
@@ -82,16 +99,10 @@ describe("the library", () => {
     );
     expect(Math.max(...lengths)).toBeLessThan(60);
   });
-
-  test("its section of README is one of them, word for word", () => {
-    const [shown] = blocks.filter(({ document, info }) => document === "README.md" && info === "ts run");
-    const program = readRepositoryFile("examples/13-typed-tools.ts").replace(/^\/\*\*.*?\*\/\n/s, "");
-    expect(shown?.code).toBe(program);
-  });
 });
 
-describe("the guides", () => {
-  test("the config file of the configuration guide loads without a diagnostic", async () => {
+describe("the docs", () => {
+  test("the whole config file they show loads without a diagnostic", async () => {
     for (const config of blocksOf("toml config")) {
       const world = createWorld();
       mkdirSync(join(world.home, "team-skills"));
@@ -106,7 +117,7 @@ describe("the guides", () => {
   test("the other pieces of a user's config they show load without a diagnostic", async () => {
     for (const config of blocksOf("toml user")) {
       const world = createWorld();
-      world.write({ "home/.metier/config.toml": config });
+      world.write({ "home/.metier/config.toml": config, ...skillsNamedIn(config) });
       const diagnostics = (await world.metier({ bundled: true })).diagnostics();
       // No server of an example is there to be asked.
       expect(diagnostics.filter(({ code }) => code !== "remote.never-asked")).toEqual([]);
@@ -154,7 +165,7 @@ describe("the guides", () => {
     }
   });
 
-  test("the content identity as the trust guide computes it is the one that is granted", () => {
+  test("the content identity as they compute it is the one that is granted", () => {
     const [program = ""] = blocksOf("ts run").filter((code) => code.includes("function contentIdentity"));
     const folder = makeUserFolder(program);
     const directory = join(folder, "skills", "summarize-text");

@@ -42,7 +42,7 @@ const shown: readonly Example[] = readDocuments()
     if (/^md skill$|^md in .*SKILL\.md$/.test(info)) {
       return [{ where, schema: "skill", value: frontmatterOf(code) }];
     }
-    if (info === "md" && document.endsWith("running.md")) {
+    if (info === "md agent") {
       return [{ where, schema: "agent", value: frontmatterOf(code) }];
     }
     const schema = info === "json" ? schemaOfJson(code) : undefined;

@@ -1,4 +1,4 @@
-/** The skills that the guides show file by file (`md in <path>`, `ts in <path>`) are valid, and do what is said of them. */
+/** The skills that the docs show file by file (`md in <path>`, `ts in <path>`) are valid, and do what is said of them. */
 import { join } from "node:path";
 import { runSkillTests } from "@metier/runtime/testing";
 import { expect, test } from "vitest";

@@ -8,6 +8,7 @@ export const ROOT_DOCUMENTS: readonly string[] = [
   "README.md",
   "ARCHITECTURE.md",
   "GLOSSARY.md",
+  "SECURITY.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
   "DEPENDENCIES.md",

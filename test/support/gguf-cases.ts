@@ -93,7 +93,7 @@ export function ggufCases(
       { role: "user" as const, content: [{ type: "text" as const, text: "word ".repeat(4_000) }] },
     ];
     await expect((await model("hello")).doGenerate({ prompt: long })).rejects.toThrow(
-      /The request has \d{4,} tokens, and the context has \d+: take a model with more/,
+      /The request has \d{4,} tokens, but the context only has \d+: use a model with a larger context/,
     );
   });
 

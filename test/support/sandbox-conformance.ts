@@ -223,7 +223,7 @@ export function processConformance(open: OpenSandbox): void {
     const limits = { ...LIMITS, maxProcesses: 20 };
     const outcome = await run(`for i in {1..40}; do sleep ${seconds} & done; wait`, { limits });
     expect(outcome.ended).toBe("limit");
-    expect(outcome.reason).toContain("at most 20");
+    expect(outcome.reason).toContain("the limit is 20");
     await untilGone(seconds);
   });
 
